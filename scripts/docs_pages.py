@@ -25,6 +25,8 @@ MODULES = (
     "sagax.custom_batching", "sagax.custom_derivatives", "sagax.flatten_util", "sagax.experimental", "sagax.experimental.checkify",
 )  # fmt: skip
 
+ASSUMED = "Examples assume `import numpy as np, sagax, sagax.numpy as snp`, and modules such as `lax` by their names."
+
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
     """List the public names of a module that have a description of their own."""
@@ -52,7 +54,7 @@ def signature(value: Any) -> str:
 def page(name: str, seen: dict[int, str]) -> str:
     """Write the page of a module, as Markdown."""
     module = importlib.import_module(name)
-    lines = [f"# {name}", "", *paragraphs(inspect.getdoc(module) or ""), ""]
+    lines = [f"# {name}", "", *paragraphs(inspect.getdoc(module) or ""), "", ASSUMED, ""]
     for member, value in public(module):
         home = seen.setdefault(id(value), f"{name}.{member}")
         lines += [f"## {member}", ""]

@@ -7,9 +7,19 @@ import importlib
 import inspect
 import pkgutil
 
+import numpy
 import pytest
 
 import sagax
+import sagax.lax
+import sagax.nn
+import sagax.numpy
+import sagax.random
+import sagax.scipy.linalg
+import sagax.scipy.signal
+import sagax.scipy.special
+import sagax.scipy.stats
+import sagax.tree_util
 
 # They change the process they are imported into; tests/test_coexistence.py runs them in one of their own.
 ELSEWHERE = {"sagax.as_jax", "sagax.__main__"}
@@ -19,6 +29,22 @@ MODULES = ["sagax"] + [
     for info in pkgutil.walk_packages(sagax.__path__, "sagax.")
     if info.name not in ELSEWHERE
 ]
+
+
+# What the examples assume to be imported beside the module itself, as CONTRIBUTING.md says.
+ASSUMED = {
+    "np": numpy,
+    "sagax": sagax,
+    "snp": sagax.numpy,
+    "lax": sagax.lax,
+    "nn": sagax.nn,
+    "random": sagax.random,
+    "tree_util": sagax.tree_util,
+    "linalg": sagax.scipy.linalg,
+    "signal": sagax.scipy.signal,
+    "special": sagax.scipy.special,
+    "stats": sagax.scipy.stats,
+}
 
 
 class Finder(doctest.DocTestFinder):
@@ -33,9 +59,10 @@ def test_examples(name):
     module = importlib.import_module(name)
     finder = Finder(exclude_empty=True)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE, verbose=False)
+    assumed = {**ASSUMED, name.rpartition(".")[2]: module}
     failed = 0
     texts: list[str] = []
-    for test in finder.find(module, name):
+    for test in finder.find(module, name, extraglobs=assumed):
         if test.examples:
             failed += runner.run(test, out=texts.append).failed
     assert failed == 0, "".join(texts)

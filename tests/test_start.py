@@ -186,6 +186,14 @@ def test_the_lazy_names_of_a_package_are_what_its_import_statements_say(package)
         assert getattr(package, name) is getattr(home, its_name)
 
 
+@pytest.mark.parametrize("package", [snp, random, scipy.stats])
+def test_a_star_import_of_a_package_imports_its_lazy_names(package):
+    bound: dict[str, Any] = {}
+    exec(f"from {package.__name__} import *", bound)
+    public = {name for name in dir(package) if not name.startswith("_")}
+    assert bound.keys() - {"__builtins__"} == public - {"TYPE_CHECKING", "annotations"}
+
+
 def test_a_lazy_function_is_looked_up_once():
     assert sagax.checkpoint is sagax.remat
     assert vars(sagax)["checkpoint"] is sagax.checkpoint

@@ -15,14 +15,7 @@ from typing import TYPE_CHECKING
 
 from sagax import _assemble as _assemble  # first: plugs the parts together
 from sagax import dtypes, tree, tree_util
-from sagax._src.api.derivatives import (
-    grad,
-    jvp,
-    linear_transpose,
-    linearize,
-    value_and_grad,
-    vjp,
-)
+from sagax._src.api.derivatives import grad, jvp, linear_transpose, linearize, value_and_grad, vjp
 from sagax._src.api.jit import ShapeDtypeStruct, jit
 from sagax._src.api.tracing_utils import (
     block_until_ready,

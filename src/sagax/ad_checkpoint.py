@@ -12,16 +12,3 @@ from sagax._src.higher_order.remat import (
 )
 
 remat = checkpoint
-
-__all__ = [
-    "Offloadable",
-    "Recompute",
-    "Saveable",
-    "checkpoint",
-    "checkpoint_name",
-    "checkpoint_policies",
-    "name_p",
-    "print_saved_residuals",
-    "remat",
-    "saved_residuals",
-]

@@ -13,18 +13,3 @@ from sagax._src.higher_order.custom_derivatives import (
     zero_from_primal,
 )
 from sagax._src.higher_order.custom_transpose import linear_call
-
-__all__ = [
-    "CustomVJPPrimal",
-    "SymbolicZero",
-    "closure_convert",
-    "custom_gradient",
-    "custom_jvp",
-    "custom_jvp_call_p",
-    "custom_vjp",
-    "custom_vjp_call_p",
-    "custom_vjp_primal_tree_values",
-    "linear_call",
-    "remat_opt_p",
-    "zero_from_primal",
-]

@@ -1,5 +1,3 @@
 """Transposes of one's own for linear functions."""
 
 from sagax._src.higher_order.custom_transpose import custom_transpose
-
-__all__ = ["custom_transpose"]

@@ -10,8 +10,6 @@ x = 1.5
 Array(2.5, dtype=float32, weak_type=True)
 """
 
-from __future__ import annotations
-
 from sagax._src.api.debug_print import debug_log as log
 from sagax._src.api.debug_print import debug_print as print
 from sagax._src.api.debugger import breakpoint
@@ -21,13 +19,3 @@ from sagax._src.api.sharding_pictures import (
     visualize_sharding,
 )
 from sagax._src.callbacks.callbacks import debug_callback as callback
-
-__all__ = [
-    "breakpoint",
-    "callback",
-    "inspect_array_sharding",
-    "log",
-    "print",
-    "visualize_array_sharding",
-    "visualize_sharding",
-]

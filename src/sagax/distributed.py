@@ -72,7 +72,6 @@ def initialize(
     was called before; or if devices are in use already. Raises ArgumentValueError for arguments that
     are invalid, or that are neither given nor found.
 
-    >>> import sagax
     >>> sagax.distributed.initialize("127.0.0.1:1234", num_processes=2, process_id=2)
     Traceback (most recent call last):
         ...
@@ -123,7 +122,6 @@ def initialize(
 def is_initialized() -> bool:
     """Return whether this process is connected to others: between `initialize` and `shutdown`.
 
-    >>> import sagax
     >>> sagax.distributed.is_initialized()
     False
     """
@@ -136,7 +134,6 @@ def shutdown() -> None:
     It runs automatically at exit. A process that ends with an exception does not wait, and reports its
     failure. Raises DistributedError if some processes do not call it in time.
 
-    >>> import sagax
     >>> sagax.distributed.shutdown()
     """
     atexit.unregister(_at_exit)
@@ -197,9 +194,7 @@ def _resolve_identity(
 
 
 def _invalid(argument: str, expected: str, got: Any) -> ArgumentValueError:
-    return ArgumentValueError(
-        function="distributed.initialize", argument=argument, expected=expected, got=got
-    )
+    return ArgumentValueError.about("distributed.initialize", argument, got, expected)
 
 
 def _int_setting(variable: str, value: Any) -> int | None:
@@ -207,12 +202,7 @@ def _int_setting(variable: str, value: Any) -> int | None:
         text = _variable(variable)
         return None if text is None else _parse_int(variable, text)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentError(
-            function="distributed.initialize",
-            argument=variable.lower(),
-            expected="an int",
-            got=repr(value),
-        )
+        raise ArgumentError.about("distributed.initialize", variable.lower(), repr(value), "an int")
     return value.__index__()
 
 

@@ -34,7 +34,6 @@ def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = Non
       ArgumentError: the argument does not support DLPack, or lies in memory of another kind.
 
     >>> import numpy
-    >>> from sagax import dlpack
     >>> dlpack.from_dlpack(numpy.arange(3, dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
@@ -46,7 +45,6 @@ def is_supported_dtype(dtype: Any) -> bool:
 
     Raises DtypeError for what is no dtype.
 
-    >>> from sagax import dlpack
     >>> dlpack.is_supported_dtype("float32"), dlpack.is_supported_dtype("int4")
     (True, False)
     """

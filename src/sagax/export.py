@@ -10,8 +10,6 @@
 Array([0., 0., 0.], dtype=float32)
 """
 
-from __future__ import annotations
-
 from sagax._src.api.export import (
     DisabledSafetyCheck,
     Exported,
@@ -29,20 +27,3 @@ from sagax._src.api.export_format import (
     register_pytree_node_serialization,
 )
 from sagax._src.core.dims import SymbolicScope, symbolic_shape
-
-__all__ = [
-    "DisabledSafetyCheck",
-    "Exported",
-    "SymbolicScope",
-    "default_export_platform",
-    "deserialize",
-    "export",
-    "is_symbolic_dim",
-    "maximum_supported_calling_convention_version",
-    "minimum_supported_calling_convention_version",
-    "register_namedtuple_serialization",
-    "register_pytree_node_serialization",
-    "symbolic_args_specs",
-    "symbolic_dim_bounds",
-    "symbolic_shape",
-]

@@ -54,11 +54,8 @@ def pycapsule(funcptr: Any) -> Any:
             raise TypeError
         address = ctypes.cast(funcptr, ctypes.c_void_p)
     except (TypeError, ctypes.ArgumentError):
-        raise ArgumentError(
-            function="pycapsule",
-            argument="funcptr",
-            got=funcptr,
-            expected="a function of a library that was loaded with ctypes",
+        raise ArgumentError.about(
+            "pycapsule", "funcptr", funcptr, "a function of a library that was loaded with ctypes"
         ) from None
     new_capsule = ctypes.pythonapi.PyCapsule_New
     new_capsule.restype = ctypes.py_object
@@ -145,7 +142,6 @@ def build_ffi_lowering_function(
     primitive become attributes of the call, beside those in `backend_config`. Layouts list the minor
     dimensions first, as the engine does; by default arrays are row-major.
 
-    >>> import numpy as np, sagax
     >>> p = type(sagax.lax.abs_p)("my_abs")
     >>> p.abstract_rule = lambda x: x
     >>> p.lower_rule = sagax.ffi.build_ffi_lowering_function("my_abs")

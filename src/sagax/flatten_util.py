@@ -66,7 +66,6 @@ def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
 
     The vector has the dtype that the leaves promote to; the way back restores shapes and dtypes.
 
-    >>> import sagax.numpy as snp
     >>> from sagax.flatten_util import ravel_pytree
     >>> flat, unravel = ravel_pytree({"w": snp.ones((2, 2)), "b": snp.zeros(2)})
     >>> flat

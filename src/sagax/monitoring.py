@@ -44,7 +44,6 @@ __all__ = [
 def record_event(event: str, **kwargs: str | int) -> None:
     """Record an event: notify its listeners.
 
-    >>> from sagax import monitoring
     >>> monitoring.register_event_listener(print)
     >>> monitoring.record_event("/mine/started")
     /mine/started

@@ -70,7 +70,6 @@ class ProfileSession:
     After `stop`, `profile_data` holds its planes, lines and events; with `log_dir` it is also written
     into that folder. Only one profile runs at a time.
 
-    >>> from sagax import profiler
     >>> with profiler.ProfileSession() as session:
     ...     with profiler.TraceAnnotation("my step"):
     ...         pass
@@ -216,7 +215,6 @@ def start_trace(
     Raises RuntimeError if a profile is running already.
 
     >>> import tempfile
-    >>> from sagax import profiler
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = profiler.start_trace(folder)
     ...     _ = profiler.stop_trace()
@@ -254,7 +252,6 @@ def trace(
 class TraceAnnotation(contextlib.ContextDecorator):
     """A named block in the profile; nearly free while no profile runs.
 
-    >>> from sagax import profiler
     >>> with profiler.TraceAnnotation("load data", size=3):
     ...     pass
     """
@@ -284,7 +281,6 @@ def annotate_function(
 ) -> Callable:
     """Name the calls of `func` in the profile, as a decorator with or without arguments.
 
-    >>> from sagax import profiler
     >>> @profiler.annotate_function
     ... def load():
     ...     return 3
@@ -340,7 +336,6 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
 
     Raises RuntimeError if the process does not answer or is registered already.
 
-    >>> from sagax import profiler
     >>> def profile_with(worker, port, step):
     ...     leave_out = profiler.register_subprocess(worker.pid, port)
     ...     with profiler.trace("/tmp/profile"):
@@ -368,7 +363,6 @@ def register_subprocess(pid: int, port: int) -> Callable[[], None]:
 def device_memory_profile(backend: str | None = None) -> bytes:
     """Return the memory use of the devices as a (gzipped) profile for `pprof`.
 
-    >>> import sagax
     >>> isinstance(sagax.profiler.device_memory_profile(), bytes)
     True
     """

@@ -7,8 +7,6 @@
 NamedSharding(mesh=Mesh('x': 1, axis_types=(Explicit,)), spec=P('x',))
 """
 
-from __future__ import annotations
-
 from sagax._src.api.resharding import auto_axes, explicit_axes, reshard
 from sagax._src.core.meshes import (
     AbstractDevice,
@@ -31,27 +29,3 @@ from sagax._src.runtime.shardings import (
 
 P = PartitionSpec
 use_mesh = set_mesh
-
-__all__ = [
-    "AbstractDevice",
-    "AbstractMesh",
-    "AxisType",
-    "ManualAxisType",
-    "Mesh",
-    "NamedSharding",
-    "P",
-    "PartitionSpec",
-    "Sharding",
-    "SingleDeviceSharding",
-    "UnreducedKind",
-    "auto_axes",
-    "explicit_axes",
-    "get_abstract_mesh",
-    "get_mesh",
-    "make_mesh",
-    "make_single_device_sharding",
-    "reshard",
-    "set_mesh",
-    "use_abstract_mesh",
-    "use_mesh",
-]

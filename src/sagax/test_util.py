@@ -46,19 +46,14 @@ def check_grads(
     Raises AssertionError if they differ, with the mode, the order and both values;
     ArgumentValueError for invalid modes or orders.
 
-    >>> import sagax.numpy as np
     >>> from sagax.test_util import check_grads
-    >>> check_grads(np.sin, (0.5,), order=2)
+    >>> check_grads(snp.sin, (0.5,), order=2)
     """
     modes = (modes,) if isinstance(modes, str) else tuple(modes)
     if not modes or not set(modes) <= {"fwd", "rev"}:
-        raise ArgumentValueError(
-            function="check_grads", argument="modes", got=modes, expected="'fwd', 'rev', or both"
-        )
+        raise ArgumentValueError.about("check_grads", "modes", modes, "'fwd', 'rev', or both")
     if order < 1:
-        raise ArgumentValueError(
-            function="check_grads", argument="order", got=order, expected="an int of at least 1"
-        )
+        raise ArgumentValueError.about("check_grads", "order", order, "an int of at least 1")
     _check(f, tuple(args), order, modes, atol, rtol, eps, "")
 
 
@@ -123,9 +118,9 @@ def check_jvp(
     `f_jvp` returns the value and the tangent, as `functools.partial(sagax.jvp, f)` does. Tolerances and
     step are those of `check_grads`. Raises AssertionError, beginning with `err_msg`.
 
-    >>> import functools, sagax, sagax.numpy as np
+    >>> import functools
     >>> from sagax.test_util import check_jvp
-    >>> check_jvp(np.exp, functools.partial(sagax.jvp, np.exp), (1.0,))
+    >>> check_jvp(snp.exp, functools.partial(sagax.jvp, snp.exp), (1.0,))
     """
     args = tuple(args)
     tangents = _random_directions(args, 1)
@@ -152,9 +147,9 @@ def check_vjp(
     the VJP of c with v. Tolerances and step are those of `check_grads`. Raises AssertionError, beginning
     with `err_msg`.
 
-    >>> import functools, sagax, sagax.numpy as np
+    >>> import functools
     >>> from sagax.test_util import check_vjp
-    >>> check_vjp(np.exp, functools.partial(sagax.vjp, np.exp), (1.0,))
+    >>> check_vjp(snp.exp, functools.partial(sagax.vjp, snp.exp), (1.0,))
     """
     args = tuple(args)
     tangents = _random_directions(args, 1)

@@ -12,8 +12,6 @@ from sagax._autofix.repairs.registry import propose
 from sagax._autofix.repairs.source_file import Source
 from sagax._src.diagnostics.model import Suggestion, Trust
 
-__all__ = ["MAX_SHOWN", "read_sources", "suggest_fixes"]
-
 MAX_SHOWN = 4
 
 

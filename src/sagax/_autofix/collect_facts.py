@@ -19,15 +19,6 @@ from sagax._src.diagnostics.model import Diagnostic, Label, Severity
 from sagax._src.diagnostics.provenance import find_creation, is_tracer, provenance_of_all
 from sagax._src.diagnostics.spans import transformed_frames, user_span, user_spans
 
-__all__ = [
-    "collect_facts",
-    "measure_value",
-    "public_name",
-    "collect_results",
-    "plain_data",
-    "warning_facts",
-]
-
 _MAX_FRAMES = 60
 # classes that scripts catch by name; others are known by their bases
 _PUBLIC_CLASSES = {

@@ -17,8 +17,6 @@ from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.hook import use_color
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
-__all__ = ["add_options", "apply_one", "main"]
-
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command to a parser."""

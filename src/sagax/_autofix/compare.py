@@ -7,8 +7,6 @@ from typing import Any
 
 from sagax._autofix.run_task import Outcome
 
-__all__ = ["same_result", "same_structure", "same_values"]
-
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
 _RELATIVE, _ABSOLUTE = 1e-3, 2e-4
 
@@ -22,6 +20,11 @@ def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
         return False
     names = set(wanted.results) & set(got.results)
     return all(same_values(wanted.results[n], got.results[n], wildcard) for n in names)
+
+
+def has_nan(outcome: Outcome) -> bool:
+    """Return whether a run prints nan."""
+    return re.search(r"\bnan\b", outcome.output) is not None
 
 
 def _same_text(expected: str, got: str, wildcard: bool) -> bool:

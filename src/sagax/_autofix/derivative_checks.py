@@ -18,8 +18,6 @@ from sagax._src.core.trace import Tracer
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
-__all__ = ["DerivativeCheck", "install"]
-
 _MAX_CHECKS = 12
 _STEPS = (1e-2, 3e-3, 1e-3)  # relative to the size of x
 _TOLERANCE = 0.03

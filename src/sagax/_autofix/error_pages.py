@@ -9,8 +9,6 @@ from pathlib import Path
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.base import SagaxError
 
-__all__ = ["read_page", "print_page"]
-
 _PACKAGE = Path(__file__).resolve().parents[1]
 # in an installed package, and in a checkout
 _FOLDERS = (_PACKAGE / "_pages", _PACKAGE.parents[1] / "docs" / "errors")

@@ -12,8 +12,6 @@ from sagax._src.diagnostics import render
 from sagax._src.diagnostics.model import Diagnostic
 from sagax._src.diagnostics.spans import is_user_file
 
-__all__ = ["Explained", "explain"]
-
 
 class Explained:
     """Hold an explanation: print it, display it in a notebook, or read its `diagnostic`."""
@@ -40,7 +38,6 @@ def explain(error: BaseException) -> Explained:
 
     The repairs are not tried. `python -m sagax explain SCRIPT.py` runs the script again to try them.
 
-    >>> import sagax
     >>> try:
     ...     sagax.jit(lambda x: 1 if x > 0 else 2)(3.0)
     ... except TypeError as error:

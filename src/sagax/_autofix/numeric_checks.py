@@ -36,8 +36,6 @@ from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.bitwise import shift_left_p
 
-__all__ = ["check_call", "snapshot_operands", "install"]
-
 Add = Callable[..., None]
 _TIME_LIMIT = 2.0  # seconds for all recomputed calls together
 _spent = [0.0]

@@ -21,13 +21,8 @@ from sagax._src.core.value import Array
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
-__all__ = [
-    "LOWERED", "NEGATED", "RAISED", "SCALED", "Probe", "Records", "Target", "branch_tests",
-    "find_targets", "instrument", "start",
-]  # fmt: skip
-
 # How a probe changes arguments.
-SCALED, NEGATED, LOWERED, RAISED = 1, 2, 3, 4
+SCALED, NEGATED, ZEROED, LOWERED, RAISED = 1, 2, 3, 4, 5
 
 _RECORDER = "__sagax_probe__"
 _MAX_CALLS = 64
@@ -324,6 +319,8 @@ def _varied(x: Any, how: int) -> Any:
     kind = _kind(x)
     if kind in ("f", "c") and how in (SCALED, NEGATED):
         return x * _pattern(x) if how == SCALED else -x * _pattern(x)
+    if kind in ("f", "c") and how == ZEROED:  # where many derivatives are infinite
+        return x * (_pattern(x) > 1).astype(np.float32) if np.shape(x) else 0 * x
     if kind == "b" and how == NEGATED:
         return _negated(x)
     if kind != "i":

@@ -13,12 +13,13 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sagax._autofix.compare import same_result, same_structure, same_values
+from sagax._autofix.compare import has_nan, same_result, same_structure, same_values
 from sagax._autofix.probes import (
     LOWERED,
     NEGATED,
     RAISED,
     SCALED,
+    ZEROED,
     Probe,
     Records,
     Target,
@@ -27,8 +28,6 @@ from sagax._autofix.probes import (
 )
 from sagax._autofix.run_task import Outcome, Task
 from sagax._src.diagnostics.edits import line_edits
-
-__all__ = ["Proof", "Reference", "prove"]
 
 _COSTLY = 1.5
 _LEAST_SECONDS = 0.2  # shorter differences are noise
@@ -209,7 +208,7 @@ class _Prover:
         """Compare at other inputs, until each branch of the edited functions was taken."""
         taken = _taken(before)
         compared = 0
-        for how in (SCALED, NEGATED, LOWERED):
+        for how in (SCALED, NEGATED, ZEROED, LOWERED):
             if how == LOWERED and compared and not self._untaken(taken):
                 break
             tasks = self._pair(vary=how)
@@ -218,6 +217,8 @@ class _Prover:
                 tasks.append(self._task(eager, derivatives=True, vary=how))
             old, new, *differentiated = self.run(tasks)
             if not old.completed or not (old.records and old.records.varied):
+                continue
+            if how == ZEROED and has_nan(old):  # no point to compare at
                 continue
             where = "for other inputs"
             if not self._agree(old, new, where):

@@ -29,8 +29,6 @@ from sagax._src.runtime.array import ConcreteArray
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
-__all__ = ["install"]
-
 
 def install(package: ModuleType) -> None:
     """Turn off the transformations of `package` (sagax) for the rest of this process."""

@@ -16,8 +16,6 @@ import sagax.numpy as snp
 from sagax._src import config
 from sagax._src.primitives import random_bits, random_implementations
 
-__all__ = ["draw_by_shape", "install"]
-
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time")
 
 

@@ -32,8 +32,6 @@ from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.model import Edit, Span
 from sagax._src.diagnostics.spans import is_installed, is_user_file
 
-__all__ = ["run_task"]
-
 _MEASURE = "__sagax_measure__"
 
 

@@ -11,8 +11,6 @@ from sagax._autofix.probes import Probe, Records
 from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._src.diagnostics.model import Span
 
-__all__ = ["Outcome", "Task"]
-
 
 @dataclass(frozen=True)
 class Task:

@@ -33,8 +33,6 @@ from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
 from sagax._src.diagnostics.spans import CodePosition, is_user_file, user_span, user_spans
 
-__all__ = ["RuntimeChecks"]
-
 MAX_COMPILATIONS = 5
 MAX_ITERATIONS = 100
 MAX_CAPTURED_BYTES = 1 << 20

@@ -23,8 +23,6 @@ from sagax._autofix.subprocess_runs import run, run_all
 from sagax._src.diagnostics.edits import apply, diff, line_edits, patch
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
-__all__ = ["Explanation", "explain"]
-
 _MAX_EDITS = 4
 _PARALLEL_RUNS = 2
 _MAX_TRIALS = 16
@@ -32,8 +30,7 @@ _MAX_PROOFS = 4
 
 # the result is right: the mistake is in the cost
 _SAME_RESULT_WARNINGS = {
-    "RecompilationWarning", "UnrolledLoopWarning", "DonationWarning", "OutOfBoundsIndexWarning",
-    "CapturedConstantWarning",
+    "RecompilationWarning", "UnrolledLoopWarning", "DonationWarning", "CapturedConstantWarning",
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
 _WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
@@ -231,17 +228,7 @@ class _Search:
         return self.reference().untransformed
 
     def reference(self) -> Reference:
-        """Return how the script gives the right result, for this kind of mistake."""
-        name = self.facts.diagnostic.error
-        if name in _SAME_RESULT_WARNINGS:
-            return Reference("the program before", untransformed=False)
-        if name in _WRONG_RESULT_WARNINGS:
-            return Reference("the program in 64 bits", x64=True, reliable=False)
-        if name == "KeyReuseError":
-            return Reference("the program before, but for the draws", False, same_draws=True)
-        if name == "NaNGradientWarning":
-            return Reference("the program before", untransformed=False, any_for_nan=True)
-        return Reference("the program without jit")
+        return reference_for(self.facts.diagnostic.error)
 
     def judge(
         self,
@@ -339,6 +326,21 @@ class _Search:
             if patch(self.sources[file].text, changes) != text:
                 return False
         return True
+
+
+def reference_for(name: str) -> Reference:
+    """Return how a script gives the right result, for a class of mistakes."""
+    if name == "OutOfBoundsIndexWarning":  # what it gives is the mistake
+        return Reference("the program before", untransformed=False, reliable=False)
+    if name in _SAME_RESULT_WARNINGS:
+        return Reference("the program before", untransformed=False)
+    if name in _WRONG_RESULT_WARNINGS:
+        return Reference("the program in 64 bits", x64=True, reliable=False)
+    if name == "KeyReuseError":
+        return Reference("the program before, but for the draws", False, same_draws=True)
+    if name == "NaNGradientWarning":
+        return Reference("the program without jit", any_for_nan=True)
+    return Reference("the program without jit")
 
 
 def _same_mistake(one: Facts, other: Facts) -> bool:

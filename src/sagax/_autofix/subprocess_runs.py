@@ -22,8 +22,6 @@ from dataclasses import replace
 from sagax._autofix.run_script import run_task
 from sagax._autofix.run_task import Outcome, Task
 
-__all__ = ["run", "run_all"]
-
 _CAN_FORK = sys.platform.startswith("linux")
 _MAX_OUTPUT = 4 << 20
 

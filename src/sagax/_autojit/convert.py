@@ -162,7 +162,6 @@ def autojit(
     Raises:
       AutojitError: a statement cannot be converted; the message names it and the reason.
 
-    >>> import sagax
     >>> @sagax.autojit
     ... def collatz(n):
     ...     steps = 0
@@ -230,6 +229,3 @@ class AutoFunction(JitFunction):
         file, line = ("sagax", 1) if span is None else (span.file, span.line)
         text = f"autojit converted {len(fresh)} statements of {function_name(self.__wrapped__)}:\n{lines}"
         warnings.warn_explicit(AutojitWarning(text), AutojitWarning, file, line)
-
-
-__all__ = ["AutoFunction", "Conversion", "autojit"]

@@ -230,6 +230,3 @@ def _assign(name: str, value: Any, origin: ast.stmt) -> ast.stmt:
 
 def _if(test: Any, body: list[ast.stmt], origin: ast.stmt) -> ast.stmt:
     return _locate(ast.If(test=test, body=body, orelse=[]), origin)
-
-
-__all__ = ["never_falls_through", "contains_return", "remove_early_exits"]

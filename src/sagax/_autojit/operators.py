@@ -675,6 +675,3 @@ def _mismatch_error(name: str, first: str, second: str, site: Site) -> AutojitEr
         function=f"autojit of {site.function}",
         fix="give both sides the same structure and shape, such as zeros_like(x) in place of None or 0",
     )
-
-
-__all__ = ["Operators", "Unset"]

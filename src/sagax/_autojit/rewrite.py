@@ -419,6 +419,3 @@ def _assign(name: str, value: ast.expr) -> ast.stmt:
 def _unpack(names: Sequence[str], value: ast.expr) -> ast.stmt:
     target = ast.Tuple([ast.Name(n, ast.Store()) for n in names], ast.Store())
     return ast.Assign(targets=[target], value=value)
-
-
-__all__ = ["Site", "rewrite_function"]

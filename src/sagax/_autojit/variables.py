@@ -137,12 +137,3 @@ class LiveVariables:
             head = again
         self.head[s] = head
         return head | self._block(s.orelse, live)
-
-
-__all__ = [
-    "LiveVariables",
-    "assigned_variables",
-    "captured_variables",
-    "own_nodes",
-    "read_variables",
-]

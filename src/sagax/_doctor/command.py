@@ -8,8 +8,6 @@ from sagax._doctor.facts import collect_facts
 from sagax._doctor.report import format_report
 from sagax._doctor.rules import check_facts
 
-__all__ = ["main"]
-
 
 def main() -> int:
     """Print the report; return the exit status, 1 if there is a problem."""

@@ -19,8 +19,6 @@ from typing import Any
 
 from sagax._src import config, xla
 
-__all__ = ["Driver", "Facts", "Gpu", "Library", "Plugin", "Start", "collect_facts"]
-
 _TIMEOUT = 120  # for one probe: the first start of a GPU may take a minute
 _LIBRARY_NAME = re.compile(
     r"lib(cudart|nvrtc|cublas|cublasLt|nccl|cupti|cusparse|cusolver|cufft|cudnn\w*|nvJitLink|nvshmem\w*)\.so[.\d]*"

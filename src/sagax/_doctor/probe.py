@@ -15,8 +15,6 @@ import sys
 import types
 from typing import Any
 
-__all__ = ["main"]
-
 
 @functools.cache
 def _import_xla() -> Any:

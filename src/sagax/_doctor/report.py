@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from sagax._doctor.facts import Facts, Library, Start
 from sagax._doctor.rules import Finding
 
-__all__ = ["format_report"]
-
 # Variables, besides options, that affect devices.
 _VARIABLE_PREFIXES = ("CUDA_", "XLA_", "NVIDIA_", "TF_CPP_", "NCCL_")
 _VARIABLE_NAMES = ("LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONPATH")

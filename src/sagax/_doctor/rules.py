@@ -11,8 +11,6 @@ from typing import Final, NamedTuple
 from sagax._doctor.facts import Facts, Gpu, Start
 from sagax._src import config
 
-__all__ = ["Finding", "check_facts"]
-
 
 class Finding(NamedTuple):
     """Hold a problem and its advice; if `grave`, a device does not work as requested."""

@@ -12,8 +12,6 @@ import sagax._report.page as page
 from sagax._report.facts import collect_facts
 from sagax._src.api import compile_log
 
-__all__ = ["write_report"]
-
 
 @contextlib.contextmanager
 def write_report(path: str, script: str) -> Iterator[None]:

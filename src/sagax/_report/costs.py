@@ -15,8 +15,6 @@ from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.scan import scan_p
 
-__all__ = ["Cost", "Step", "equation_cost", "size_in_bytes", "execution_steps"]
-
 
 class Cost(NamedTuple):
     """Hold floating point operations, and bytes of operands and results."""

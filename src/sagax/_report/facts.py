@@ -13,8 +13,6 @@ from sagax._src.core import pretty_print
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal
 from sagax._src.diagnostics.spans import display_path, user_span
 
-__all__ = ["Constant", "FunctionFacts", "Line", "collect_facts"]
-
 _MIN_CONSTANT_BYTES = 1024  # smaller captured constants are not listed
 _MAX_OPERATIONS = 40  # shown for one line
 

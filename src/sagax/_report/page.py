@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from sagax._report.facts import FunctionFacts, Line
 
-__all__ = ["render_page"]
-
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem;
        color: #1c2330; background: #fff; }

@@ -903,7 +903,6 @@ transfer_guard_host_to_device = State("transfer_guard_host_to_device")
 def disable_jit(disable: bool = True) -> Context:
     """Context manager: run jitted functions operation by operation.
 
-    >>> import sagax
     >>> with sagax.disable_jit():
     ...     print(sagax.jit(lambda x: type(x).__name__)(1))
     int
@@ -914,7 +913,6 @@ def disable_jit(disable: bool = True) -> Context:
 def checking_leaks() -> Context:
     """Context manager: detect tracers that outlive their trace.
 
-    >>> import sagax
     >>> with sagax.checking_leaks():
     ...     pass
     """

@@ -14,8 +14,6 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["record"]
-
 _put = object.__setattr__
 
 

@@ -20,8 +20,6 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
-__all__ = ["LazyMethod", "lazy_imports", "lazy_names"]
-
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
 _IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
@@ -91,11 +89,15 @@ def lazy_imports() -> bool:
     return False
 
 
+_OF_THE_FILE = ("TYPE_CHECKING", "annotations")  # what every such package imports for itself
+
+
 def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make `__getattr__` and `__dir__` of a package, for the names that its `_lazy_names` imports.
 
     That module is read on the first such use, and never run. With a name come all others of its
     module, which must be called otherwise: once imported, a module stands in the package itself.
+    `__all__` has every public name, so that `from package import *` imports the lazy ones, too.
     """
     namespace = vars(sys.modules[package])
 
@@ -108,6 +110,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return dict(_import_statements(loader.get_code(module)))
 
     def find(name: str) -> Any:
+        if name == "__all__":
+            return [x for x in every_name() if not x.startswith("_") and x not in _OF_THE_FILE]
         # Python asks packages for names like `__path__` which none of them has.
         path = None if name.startswith("__") else table().get(name)
         if path is None:
@@ -122,7 +126,10 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
                 namespace.setdefault(other, getattr(module, attribute))
         return namespace[name]
 
-    return find, lambda: sorted({*namespace, *table()})
+    def every_name() -> list[str]:
+        return sorted({*namespace, *table()})
+
+    return find, every_name
 
 
 class LazyMethod:

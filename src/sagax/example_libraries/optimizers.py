@@ -64,7 +64,6 @@ class JoinPoint:
 def optimizer(opt_maker: Callable[..., tuple[Any, Any, Any]]) -> Callable[..., Optimizer]:
     """Extend an optimizer of one array to pytrees. A decorator.
 
-    >>> from sagax.example_libraries import optimizers
     >>> @optimizers.optimizer
     ... def plain(step_size):
     ...     return lambda x: x, lambda i, g, x: x - step_size * g, lambda x: x
@@ -125,7 +124,6 @@ def _states(state: OptimizerState) -> list[Any]:
 def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
     """Convert the state to a pytree like the parameters, with a `JoinPoint` for each array.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, _, _ = optimizers.momentum(0.1, 0.9)
     >>> [float(x) for x in optimizers.unpack_optimizer_state(init({"w": 1.0}))["w"].subtree]
     [1.0, 0.0]
@@ -136,7 +134,6 @@ def unpack_optimizer_state(opt_state: OptimizerState) -> Any:
 def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
     """Invert `unpack_optimizer_state`.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, _, get = optimizers.sgd(0.1)
     >>> get(optimizers.pack_optimizer_state(optimizers.unpack_optimizer_state(init({"w": 1.0}))))
     {'w': 1.0}
@@ -159,7 +156,6 @@ def pack_optimizer_state(marked_pytree: Any) -> OptimizerState:
 def sgd(step_size: float | Schedule) -> tuple:
     """Build an optimizer by gradient descent.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.sgd(0.25)
     >>> float(get(update(0, 2.0, init(1.0))))
     0.5
@@ -181,7 +177,6 @@ def _with_zeros(count: int, update: Callable[..., tuple]) -> tuple:
 def momentum(step_size: float | Schedule, mass: float) -> tuple:
     """Build gradient descent with momentum: the velocity decays by the factor `mass`.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.momentum(0.25, 0.5)
     >>> float(get(update(1, 2.0, update(0, 2.0, init(1.0)))))
     -0.25
@@ -200,7 +195,6 @@ def momentum(step_size: float | Schedule, mass: float) -> tuple:
 def nesterov(step_size: float | Schedule, mass: float) -> tuple:
     """Build gradient descent with Nesterov's momentum, which looks one step ahead.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.nesterov(0.25, 0.5)
     >>> float(get(update(0, 2.0, init(1.0))))
     0.25
@@ -226,7 +220,6 @@ def adagrad(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
 
     Steps shrink with the sum of squared gradients.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adagrad(0.5, momentum=0.0)
     >>> float(get(update(0, 2.0, init(1.0))))
     0.5
@@ -248,7 +241,6 @@ def rmsprop(step_size: float | Schedule, gamma: float = 0.9, eps: float = 1e-8) 
 
     Steps are divided by a running mean of the gradient's size.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.rmsprop(0.5, gamma=0.75)
     >>> float(get(update(0, 2.0, init(1.0))))
     0.0
@@ -269,7 +261,6 @@ def rmsprop_momentum(
 ) -> tuple:
     """Build RMSProp with momentum.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.rmsprop_momentum(0.5, gamma=0.75)
     >>> float(get(update(0, 2.0, init(1.0))))
     0.0
@@ -293,7 +284,6 @@ def adam(
 
     It has running means of the gradient and of its square, corrected for their start.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adam(0.5)
     >>> round(float(get(update(0, 2.0, init(1.0)))), 5)
     0.5
@@ -317,7 +307,6 @@ def adamax(
 ) -> tuple:
     """Build Adamax, the form of Adam with the largest gradient in place of the mean square.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.adamax(0.5)
     >>> round(float(get(update(0, 2.0, init(1.0)))), 5)
     0.5
@@ -338,7 +327,6 @@ def adamax(
 def sm3(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
     """Build SM3 (Anil, Gupta, Koren, Singer, 2019): Adagrad with a number for each row and column.
 
-    >>> from sagax.example_libraries import optimizers
     >>> init, update, get = optimizers.sm3(0.5, momentum=0.0)
     >>> float(get(update(0, 2.0, init(1.0))))
     0.5
@@ -370,7 +358,6 @@ def sm3(step_size: float | Schedule, momentum: float = 0.9) -> tuple:
 def make_schedule(scalar_or_schedule: float | Schedule) -> Schedule:
     """Convert a number to a constant schedule; functions pass through.
 
-    >>> from sagax.example_libraries import optimizers
     >>> optimizers.make_schedule(0.1)(7)
     0.1
     """
@@ -389,7 +376,6 @@ def make_schedule(scalar_or_schedule: float | Schedule) -> Schedule:
 def constant(step_size: float) -> Schedule:
     """Build a schedule of a constant step size.
 
-    >>> from sagax.example_libraries import optimizers
     >>> optimizers.constant(0.1)(7)
     0.1
     """
@@ -399,7 +385,6 @@ def constant(step_size: float) -> Schedule:
 def exponential_decay(step_size: float, decay_steps: int, decay_rate: float) -> Schedule:
     """Build a schedule that multiplies the step size by `decay_rate` every `decay_steps` steps.
 
-    >>> from sagax.example_libraries import optimizers
     >>> optimizers.exponential_decay(1.0, 10, 0.5)(20)
     0.25
     """
@@ -413,7 +398,6 @@ def inverse_time_decay(
 
     With `staircase` the fraction is rounded down.
 
-    >>> from sagax.example_libraries import optimizers
     >>> optimizers.inverse_time_decay(1.0, 10, 1.0)(10)
     0.5
     """
@@ -427,7 +411,6 @@ def polynomial_decay(
 ) -> Schedule:
     """Build a schedule that falls to the final step size linearly, or as a power.
 
-    >>> from sagax.example_libraries import optimizers
     >>> float(optimizers.polynomial_decay(1.0, 10, 0.0)(5))
     0.5
     """
@@ -442,7 +425,6 @@ def polynomial_decay(
 def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
     """Build a schedule of step size `values[k]` after `k` of the boundaries have been passed.
 
-    >>> from sagax.example_libraries import optimizers
     >>> schedule = optimizers.piecewise_constant([10], [1.0, 0.1])
     >>> float(schedule(10)), float(schedule(11))
     (1.0, 0.10000000149011612)
@@ -463,8 +445,6 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
 def l2_norm(tree: Any) -> Array:
     """Compute the root of the sum of the squares of all numbers in a pytree.
 
-    >>> import numpy as np
-    >>> from sagax.example_libraries import optimizers
     >>> float(optimizers.l2_norm([np.array([3.0]), np.array([4.0])]))
     5.0
     """
@@ -475,8 +455,6 @@ def l2_norm(tree: Any) -> Array:
 def clip_grads(grad_tree: Any, max_norm: float) -> Any:
     """Scale the gradients down where their `l2_norm` is more than `max_norm`.
 
-    >>> import numpy as np
-    >>> from sagax.example_libraries import optimizers
     >>> optimizers.clip_grads(np.array([3.0, 4.0]), 2.5)
     Array([1.5, 2. ], dtype=float32)
     """

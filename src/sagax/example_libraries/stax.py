@@ -36,8 +36,6 @@ Layer = tuple[Callable[..., Any], Callable[..., Any]]
 def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
     """Build a layer that multiplies by a matrix and adds a vector; parameters (W, b).
 
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.Dense(3)
     >>> shape, (w, b) = init(sagax.random.key(0), (-1, 4))
     >>> w.shape, b.shape
@@ -70,8 +68,6 @@ def GeneralConv(
 
     `dimension_numbers` names the layouts, such as ("NHWC", "HWIO", "NHWC").
 
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.GeneralConv(("NHWC", "HWIO", "NHWC"), 8, (3, 3), padding="SAME")
     >>> init(sagax.random.key(0), (1, 5, 5, 2))[0]
     (1, 5, 5, 8)
@@ -99,8 +95,6 @@ def GeneralConvTranspose(
 ) -> Layer:
     """Build a transposed convolution layer, which enlarges arrays.
 
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.GeneralConvTranspose(("NHC", "HIO", "NHC"), 8, (3,), strides=(2,))
     >>> init(sagax.random.key(0), (1, 5, 2))[0]
     (1, 11, 8)
@@ -176,8 +170,6 @@ def BatchNorm(
 ) -> Layer:
     """Build a layer that standardizes by mean and deviation of the batch, then scales and shifts.
 
-    >>> import sagax, sagax.numpy as snp
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.BatchNorm(axis=0)
     >>> shape, params = init(sagax.random.key(0), (-1, 2))
     >>> apply(params, snp.array([[1.0, 2.0], [3.0, 2.0]])).round(3)
@@ -214,8 +206,6 @@ def _same_shape(rng: Any, input_shape: Sequence[int]) -> tuple:
 def elementwise(fun: Callable[..., Any], **fun_kwargs: Any) -> Layer:
     """Build a layer that applies a function elementwise.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.elementwise(snp.square)
     >>> float(apply((), 3.0))
     9.0
@@ -237,7 +227,9 @@ Gelu = elementwise(nn.gelu)
 Identity: Layer = (_same_shape, lambda params, inputs, **kwargs: inputs)
 
 
-def _pooling(reducer: Any, initial: float, rescale: bool = False) -> Callable[..., Layer]:
+def _pooling(name: str, description: str, reducer: Any, initial: float, rescale: bool = False):
+    """Make a public function that builds layers of windows."""
+
     def pool(
         window_shape: Sequence[int],
         strides: Sequence[int] | None = None,
@@ -264,62 +256,20 @@ def _pooling(reducer: Any, initial: float, rescale: bool = False) -> Callable[..
 
         return init, lambda params, inputs, **kwargs: run(inputs)
 
-    return pool
-
-
-_max_pool = _pooling(lax.max, -math.inf)
-_sum_pool = _pooling(lax.add, 0.0)
-_avg_pool = _pooling(lax.add, 0.0, rescale=True)
-
-
-def MaxPool(
-    window_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    spec: str | None = None,
-) -> Layer:
-    """Build a layer of each window's maximum.
+    pool.__name__ = pool.__qualname__ = name
+    pool.__doc__ = f"""Build a layer of each window's {description}.
 
     `spec` names the dimensions, by default those of "NHWC".
 
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
-    >>> stax.MaxPool((2, 2), strides=(2, 2))[0](sagax.random.key(0), (1, 6, 6, 3))[0]
+    >>> stax.{name}((2, 2), strides=(2, 2))[0](sagax.random.key(0), (1, 6, 6, 3))[0]
     (1, 3, 3, 3)
     """
-    return _max_pool(window_shape, strides, padding, spec)
+    return pool
 
 
-def SumPool(
-    window_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    spec: str | None = None,
-) -> Layer:
-    """Build a layer of each window's sum.
-
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
-    >>> stax.SumPool((2,), strides=(2,))[0](sagax.random.key(0), (1, 6, 3))[0]
-    (1, 3, 3)
-    """
-    return _sum_pool(window_shape, strides, padding, spec)
-
-
-def AvgPool(
-    window_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    spec: str | None = None,
-) -> Layer:
-    """Build a layer of each window's mean, over what lies within the array.
-
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
-    >>> stax.AvgPool((2, 2), padding="SAME")[0](sagax.random.key(0), (1, 6, 6, 3))[0]
-    (1, 6, 6, 3)
-    """
-    return _avg_pool(window_shape, strides, padding, spec)
+MaxPool = _pooling("MaxPool", "maximum", lax.max, -math.inf)
+SumPool = _pooling("SumPool", "sum", lax.add, 0.0)
+AvgPool = _pooling("AvgPool", "mean, over what lies within the array", lax.add, 0.0, rescale=True)
 
 
 def _flatten() -> Layer:
@@ -338,8 +288,6 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
     With a `mode` other than "train" it keeps all numbers. `apply` takes a key: `apply(params,
     inputs, rng=key)`.
 
-    >>> import sagax, sagax.numpy as snp
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.Dropout(0.5)
     >>> sorted({float(x) for x in apply((), snp.ones(64), rng=sagax.random.key(0))})
     [0.0, 2.0]
@@ -366,7 +314,6 @@ def Dropout(rate: float, mode: str = "train") -> Layer:
 def FanOut(num: int) -> Layer:
     """Build a layer that copies the input `num` times.
 
-    >>> from sagax.example_libraries import stax
     >>> stax.FanOut(2)[1]((), 3.0)
     [3.0, 3.0]
     """
@@ -389,8 +336,6 @@ FanInSum = _fan_in_sum()
 def FanInConcat(axis: int = -1) -> Layer:
     """Build a layer that joins the inputs along `axis`.
 
-    >>> import numpy as np
-    >>> from sagax.example_libraries import stax
     >>> stax.FanInConcat()[1]((), [np.ones((2, 3)), np.ones((2, 1))]).shape
     (2, 4)
     """
@@ -411,7 +356,6 @@ def _keys(rng: Any, n: int) -> Any:
 def serial(*layers: Layer) -> Layer:
     """Compose layers one after the other.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.serial(stax.Identity, stax.Exp)
     >>> float(apply([(), ()], 0.0))
     1.0
@@ -437,7 +381,6 @@ def serial(*layers: Layer) -> Layer:
 def parallel(*layers: Layer) -> Layer:
     """Compose layers side by side, each on the input of its index.
 
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.parallel(stax.Identity, stax.Exp)
     >>> [float(x) for x in apply([(), ()], [5.0, 0.0])]
     [5.0, 1.0]
@@ -459,8 +402,6 @@ def parallel(*layers: Layer) -> Layer:
 def shape_dependent(make_layer: Callable[[Any], Layer]) -> Layer:
     """Build the layer that `make_layer` makes for the shape of the input.
 
-    >>> import sagax
-    >>> from sagax.example_libraries import stax
     >>> init, apply = stax.shape_dependent(lambda shape: stax.Dense(2 * shape[-1]))
     >>> init(sagax.random.key(0), (-1, 3))[0]
     (-1, 6)

@@ -1,7 +1,5 @@
 """Provide `custom_partitioning`: functions with their own sharding rules."""
 
-from __future__ import annotations
-
 from sagax._src.api.custom_partitioning import (
     BATCHING,
     CompoundFactor,
@@ -9,11 +7,3 @@ from sagax._src.api.custom_partitioning import (
     custom_partitioning,
     custom_partitioning_p,
 )
-
-__all__ = [
-    "BATCHING",
-    "CompoundFactor",
-    "SdyShardingRule",
-    "custom_partitioning",
-    "custom_partitioning_p",
-]

@@ -67,9 +67,7 @@ def convert(
 
     Raises ImportError when a converted function is called and TensorFlow is not installed.
 
-    >>> from sagax.experimental import jax2tf
-    >>> import sagax.numpy as np
-    >>> f_tf = jax2tf.convert(np.sin, polymorphic_shapes="b, ...")
+    >>> f_tf = jax2tf.convert(snp.sin, polymorphic_shapes="b, ...")
     >>> f_tf.__name__
     'sin'
     """

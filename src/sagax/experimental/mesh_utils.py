@@ -34,8 +34,6 @@ def create_device_mesh(
 
     Raises ArgumentValueError if there are more or fewer devices than positions.
 
-    >>> import sagax
-    >>> from sagax.experimental import mesh_utils
     >>> mesh_utils.create_device_mesh((1, 1), sagax.devices()[:1]).shape
     (1, 1)
     """
@@ -83,8 +81,6 @@ def create_hybrid_device_mesh(
 
     Raises ArgumentValueError if the groups do not fill the mesh.
 
-    >>> import sagax
-    >>> from sagax.experimental import mesh_utils
     >>> mesh_utils.create_hybrid_device_mesh(
     ...     (1, 1), (1, 1), sagax.devices()[:1], process_is_granule=True
     ... ).shape

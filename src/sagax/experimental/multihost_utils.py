@@ -53,9 +53,7 @@ def _on_host(x: Any, function: str) -> np.ndarray:
         )
     value = np.asarray(x)
     if value.dtype.hasobject:
-        raise ArgumentError(
-            function=function, argument="in_tree", expected="arrays and numbers", got=repr(x)
-        )
+        raise ArgumentError.about(function, "in_tree", repr(x), "arrays and numbers")
     return value
 
 
@@ -126,7 +124,6 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
 
     64-bit numbers keep all their bits. Raises DistributedError if the types differ.
 
-    >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.broadcast_one_to_all({"seed": 3})
     {'seed': array(3)}
     """
@@ -157,8 +154,6 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
 
     64-bit numbers keep all their bits. Raises DistributedError if the types differ.
 
-    >>> import numpy as np
-    >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.process_allgather(np.arange(3)).shape
     (1, 3)
     >>> multihost_utils.process_allgather(np.arange(3), tiled=True).shape
@@ -205,7 +200,6 @@ def sync_global_devices(name: str) -> None:
     Raises AssertionError if their names differ, since then they are at different points of the program;
     DistributedError if a process is lost or exits.
 
-    >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.sync_global_devices("checkpoint written")
     """
     session = process.session()
@@ -222,7 +216,6 @@ def sync_global_devices(name: str) -> None:
 def assert_equal(in_tree: Any, fail_message: str = "") -> None:
     """Check that all processes have the same values. If not, raise AssertionError in all of them.
 
-    >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.assert_equal({"batch_size": 32}, "the processes read different settings")
     """
     leaves, treedef = trees.tree_flatten(in_tree)
@@ -256,7 +249,6 @@ def reached_preemption_sync_point(step_id: int) -> bool:
     From the first call on, the first SIGTERM does not end the process.
     Calls are counted; `step_id` is ignored.
 
-    >>> from sagax.experimental import multihost_utils
     >>> multihost_utils.reached_preemption_sync_point(0)
     False
     """
@@ -281,8 +273,6 @@ def host_local_array_to_global_array(local_inputs: Any, global_mesh: Mesh, pspec
 
     Raises ShardingError, naming the array, if a size is not divisible.
 
-    >>> import numpy as np, sagax
-    >>> from sagax.experimental import multihost_utils
     >>> from sagax.sharding import Mesh, PartitionSpec as P
     >>> mesh = Mesh(np.array(sagax.local_devices()[:1]), ("x",))
     >>> multihost_utils.host_local_array_to_global_array(np.arange(4.0), mesh, P("x")).shape
@@ -299,8 +289,6 @@ def global_array_to_host_local_array(global_inputs: Any, global_mesh: Mesh, pspe
     It is the inverse of `host_local_array_to_global_array`, with the same arguments. Arrays of another
     sharding are resharded to `pspecs` first.
 
-    >>> import numpy as np, sagax
-    >>> from sagax.experimental import multihost_utils
     >>> from sagax.sharding import Mesh, PartitionSpec as P
     >>> mesh = Mesh(np.array(sagax.local_devices()[:1]), ("x",))
     >>> x = multihost_utils.host_local_array_to_global_array(np.arange(4.0), mesh, P("x"))

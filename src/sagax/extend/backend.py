@@ -17,7 +17,6 @@ __all__ = ["backends", "get_backend", "get_default_device"]
 def get_backend(platform: str | None = None) -> Any:
     """Return the engine's client of a platform (default: the default one), starting it if needed.
 
-    >>> from sagax.extend import backend
     >>> len(backend.get_backend("cpu").local_devices()) > 0
     True
     """
@@ -27,7 +26,6 @@ def get_backend(platform: str | None = None) -> Any:
 def backends() -> dict[str, Any]:
     """Return the engine's clients of the platforms that have been started.
 
-    >>> from sagax.extend import backend
     >>> backend.get_backend().platform in [c.platform for c in backend.backends().values()]
     True
     """
@@ -38,8 +36,6 @@ def backends() -> dict[str, Any]:
 def get_default_device() -> Any:
     """Return the device of uncommitted arrays.
 
-    >>> import sagax
-    >>> from sagax.extend import backend
     >>> backend.get_default_device() == sagax.local_devices()[0]
     True
     """

@@ -57,8 +57,6 @@ def define_prng_impl(
       fold_in: a function from key data and an integer to the data of another key.
       name, tag: its name, and its name in the dtypes of keys.
 
-    >>> import sagax, sagax.numpy as snp
-    >>> from sagax.extend import random
     >>> plain = random.define_prng_impl(
     ...     key_shape=(1,), name="plain", tag="pl",
     ...     seed=lambda seed: snp.asarray([seed]).astype("uint32"),
@@ -103,8 +101,6 @@ def define_prng_impl(
 def seed_with_impl(impl: PRNGImpl, seed: Any) -> Array:
     """Create a key of the implementation `impl`.
 
-    >>> import sagax
-    >>> from sagax.extend import random
     >>> bool((random.seed_with_impl(random.threefry_prng_impl, 3) == sagax.random.key(3)).all())
     True
     """
@@ -114,7 +110,6 @@ def seed_with_impl(impl: PRNGImpl, seed: Any) -> Array:
 def random_seed(seeds: Any, impl: PRNGImpl) -> Array:
     """Create a key of the implementation `impl`.
 
-    >>> from sagax.extend import random
     >>> random.random_seed(3, random.threefry_prng_impl).shape
     ()
     """
@@ -124,8 +119,6 @@ def random_seed(seeds: Any, impl: PRNGImpl) -> Array:
 def threefry_2x32(keypair: Any, count: Any) -> Array:
     """Encrypt the uint32 numbers `count` with the two numbers `keypair`.
 
-    >>> import numpy as np
-    >>> from sagax.extend import random
     >>> random.threefry_2x32(np.zeros(2, np.uint32), np.zeros(2, np.uint32))
     Array([1797259609, 2579123966], dtype=uint32)
     """

@@ -17,7 +17,6 @@ def register_exclusion(path: str) -> None:
     Args:
       path: a file; or a folder, ending with a separator.
 
-    >>> from sagax.extend import source_info_util
     >>> source_info_util.register_exclusion("/opt/library/")
     """
     spans.hide(path)

@@ -1,5 +1,3 @@
 """Resize, scale and translate images."""
 
 from sagax.image._resize import ResizeMethod, resize, scale_and_translate
-
-__all__ = ["ResizeMethod", "resize", "scale_and_translate"]

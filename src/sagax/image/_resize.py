@@ -227,7 +227,6 @@ def scale_and_translate(
       ValueError: the shape has another length than that of the image, the method is unknown or
         NEAREST, or dimensions are repeated.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import image
     >>> image.scale_and_translate(snp.arange(3.0), (3,), (0,), snp.array([1.0]), snp.array([1.0]), "linear")
     Array([0., 0., 1.], dtype=float32)
@@ -244,11 +243,8 @@ def scale_and_translate(
         )
     axes = tuple([_axis(d, x.ndim) for d in spatial_dims])
     if len(set(axes)) != len(axes):
-        raise ArgumentValueError(
-            function=function,
-            argument="spatial_dims",
-            got=tuple(spatial_dims),
-            expected="different dimensions",
+        raise ArgumentValueError.about(
+            function, "spatial_dims", tuple(spatial_dims), "different dimensions"
         )
     for d in range(x.ndim):
         if d not in axes and not dims.same(shape[d], x.shape[d]):
@@ -343,7 +339,6 @@ def resize(
     Raises:
       ValueError: the shape has another length than that of the image, or the method is unknown.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import image
     >>> image.resize(snp.arange(4.0), (2,), "linear", antialias=False)
     Array([0.5, 2.5], dtype=float32)

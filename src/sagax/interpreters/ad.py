@@ -65,7 +65,6 @@ def is_undefined_primal(x: Any) -> bool:
     """Return whether `x`, an operand of a transpose rule, is a linear one, without primal value.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.interpreters import ad
     >>> ad.is_undefined_primal(ad.UndefinedPrimal(ShapedArray((), "float32"))), ad.is_undefined_primal(1.0)
     (True, False)
     """
@@ -76,7 +75,6 @@ def zeros_like_aval(aval: Any) -> Any:
     """Create an array of zeros of a type.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.interpreters import ad
     >>> ad.zeros_like_aval(ShapedArray((2,), "float32"))
     Array([0., 0.], dtype=float32)
     """
@@ -87,7 +85,6 @@ def instantiate_zeros(tangent: Any) -> Any:
     """Convert a tangent to an array, zeros for a `Zero`.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.interpreters import ad
     >>> ad.instantiate_zeros(ad.Zero(ShapedArray((2,), "float32")))
     Array([0., 0.], dtype=float32)
     """
@@ -97,7 +94,6 @@ def instantiate_zeros(tangent: Any) -> Any:
 def add_jaxvals(x: Any, y: Any) -> Any:
     """Add two cotangents.
 
-    >>> from sagax.interpreters import ad
     >>> ad.add_jaxvals(1.0, 2.0)
     Array(3., dtype=float32, weak_type=True)
     """
@@ -108,7 +104,6 @@ def add_tangents(x: Any, y: Any) -> Any:
     """Add two tangents; either may be a `Zero`.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.interpreters import ad
     >>> ad.add_tangents(ad.Zero(ShapedArray((), "float32")), 2.0)
     2.0
     """
@@ -121,7 +116,6 @@ def get_primitive_transpose(primitive: Primitive) -> Callable[..., Any]:
     """Return the transpose rule of a primitive. Raises NotImplementedError if it has none.
 
     >>> from sagax.extend.core.primitives import neg_p
-    >>> from sagax.interpreters import ad
     >>> callable(ad.get_primitive_transpose(neg_p))
     True
     """
@@ -134,7 +128,6 @@ def defjvp(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
     A rule of None says that the result does not depend on the operand smoothly.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import ad
     >>> ad.defjvp(Primitive("f"), lambda t, x, y: t * y, None)
     """
     rules = [r and (lambda t, out, *xs, _r=r, **params: _r(t, *xs, **params)) for r in jvprules]
@@ -145,7 +138,6 @@ def defjvp2(primitive: Primitive, *jvprules: Callable[..., Any] | None) -> None:
     """Define the JVP by rules `(tangent, result, *operands)`, one for each operand.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import ad
     >>> ad.defjvp2(Primitive("my_exp"), lambda t, out, x: t * out)
     """
 
@@ -167,7 +159,6 @@ def deflinear(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None:
     """Define a linear primitive by a transpose rule `(ct)`, which returns the operands' cotangents.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import ad
     >>> ad.deflinear(Primitive("my_neg"), lambda ct: [-ct])
     """
     _linear(primitive)
@@ -180,7 +171,6 @@ def deflinear2(primitive: Primitive, transpose_rule: Callable[..., Any]) -> None
     """Define a linear primitive by a transpose rule `(ct, *operands)`.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import ad
     >>> ad.deflinear2(Primitive("my_neg"), lambda ct, x: [-ct])
     """
     _linear(primitive)
@@ -208,7 +198,6 @@ def defbilinear(
     `lhs_rule(ct, lhs, rhs)` is the cotangent of lhs (which is then unknown), `rhs_rule` that of rhs.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import ad
     >>> ad.defbilinear(Primitive("my_mul"), lambda ct, x, y: ct * y, lambda ct, x, y: x * ct)
     """
     defjvp(

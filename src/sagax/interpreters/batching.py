@@ -75,8 +75,6 @@ axis_primitive_batchers = Rules(
 def moveaxis(x: Any, src: int | None, dst: int) -> Any:
     """Move the batch dimension of `x`; return `x` unchanged if it has none.
 
-    >>> import numpy as np
-    >>> from sagax.interpreters import batching
     >>> batching.moveaxis(np.zeros((2, 3)), 0, 1).shape
     (3, 2)
     """
@@ -86,8 +84,6 @@ def moveaxis(x: Any, src: int | None, dst: int) -> Any:
 def broadcast(x: Any, size: int, axis: int) -> Any:
     """Broadcast `x` along a new dimension `axis` of `size`.
 
-    >>> import numpy as np
-    >>> from sagax.interpreters import batching
     >>> batching.broadcast(np.zeros(2), 3, 0).shape
     (3, 2)
     """
@@ -100,8 +96,6 @@ def broadcast(x: Any, size: int, axis: int) -> Any:
 def bdim_at_front(x: Any, bdim: int | None, size: int) -> Any:
     """Move the batch dimension of `x` to the front; broadcast `x` if it has none.
 
-    >>> import numpy as np
-    >>> from sagax.interpreters import batching
     >>> batching.bdim_at_front(np.zeros(2), None, 3).shape
     (3, 2)
     """
@@ -112,7 +106,6 @@ def defvectorized(primitive: Primitive) -> None:
     """Register the batching rule of a unary elementwise primitive.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import batching
     >>> batching.defvectorized(Primitive("my_neg"))
     """
     primitive_batchers[primitive] = lambda args, dims, **params: (
@@ -125,7 +118,6 @@ def defbroadcasting(primitive: Primitive) -> None:
     """Register the batching rule of an elementwise primitive with operands of equal shape.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import batching
     >>> batching.defbroadcasting(Primitive("my_add"))
     """
 
@@ -140,7 +132,6 @@ def defreducer(primitive: Primitive, ident: Any = None) -> None:
     """Register the batching rule of a unary primitive that reduces along its parameter `axes`.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import batching
     >>> batching.defreducer(Primitive("my_sum"))
     """
 

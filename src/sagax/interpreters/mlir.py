@@ -48,7 +48,6 @@ def _unsupported_rule(prim: Primitive, rule: Any) -> Callable[..., Any]:
 def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Any:
     """Build a rule for `register_lowering` from `fun`, a function of arrays.
 
-    >>> from sagax.interpreters import mlir
     >>> rule = mlir.lower_fun(lambda x: [x + 1])
     """
     return _AsFunction(fun, multiple_results)
@@ -67,7 +66,6 @@ def register_lowering(
       inline: ignored; the function is always inlined.
 
     >>> from sagax.extend.core import Primitive
-    >>> from sagax.interpreters import mlir
     >>> mlir.register_lowering(Primitive("one_more"), mlir.lower_fun(lambda x: [x + 1]))
     """
     if not isinstance(rule, _AsFunction):

@@ -32,7 +32,6 @@ def trace_to_jaxpr_dynamic(fun: Any, in_avals: Sequence[Any], **_: Any) -> tuple
     `fun` is a function, or one wrapped by `sagax.extend.linear_util`.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.interpreters import partial_eval
     >>> jaxpr, outs, consts = partial_eval.trace_to_jaxpr_dynamic(
     ...     lambda x: [x + x], [ShapedArray((), "float32")]
     ... )
@@ -51,8 +50,6 @@ def dce_jaxpr(
 
     Inputs marked in `instantiate` are kept.
 
-    >>> import sagax
-    >>> from sagax.interpreters import partial_eval
     >>> program = sagax.make_jaxpr(lambda x, y: (x, y))(1, 2).jaxpr
     >>> partial_eval.dce_jaxpr(program, [True, False])[1]
     [True, False]
@@ -68,8 +65,6 @@ def dce_jaxpr(
 def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
     """Close a jaxpr without constants.
 
-    >>> import sagax
-    >>> from sagax.interpreters import partial_eval
     >>> partial_eval.close_jaxpr(sagax.make_jaxpr(lambda x: x)(1).jaxpr).consts
     []
     """
@@ -79,8 +74,6 @@ def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
 def convert_constvars_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
     """Convert constants of a jaxpr to its first arguments.
 
-    >>> import sagax
-    >>> from sagax.interpreters import partial_eval
     >>> len(partial_eval.convert_constvars_jaxpr(sagax.make_jaxpr(lambda x: x)(1).jaxpr).invars)
     1
     """

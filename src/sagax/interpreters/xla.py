@@ -20,7 +20,6 @@ def apply_primitive(prim: Primitive, *args: Any, **params: Any) -> Any:
     """Evaluate a primitive by its own executable.
 
     >>> from sagax.extend.core.primitives import add_p
-    >>> from sagax.interpreters import xla
     >>> xla.apply_primitive(add_p, 1.0, 2.0)
     Array(3., dtype=float32, weak_type=True)
     """

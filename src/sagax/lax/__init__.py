@@ -54,10 +54,7 @@ from sagax._src.higher_order.remat import name_p, remat_p
 from sagax._src.higher_order.scan import scan, scan_p
 from sagax._src.higher_order.staging import stage
 from sagax._src.higher_order.while_loop import fori_loop, while_loop, while_p
-from sagax._src.primitives.accuracy import (
-    AccuracyMode,
-    Tolerance,
-)
+from sagax._src.primitives.accuracy import AccuracyMode, Tolerance
 from sagax._src.primitives.arithmetic import (
     abs,
     abs_p,
@@ -187,11 +184,7 @@ from sagax._src.primitives.dot_algorithms import (
     PrecisionLike,
 )
 from sagax._src.primitives.dot_general import batch_matmul, dot, dot_general, dot_general_p
-from sagax._src.primitives.fourier import (
-    FftType,
-    fft,
-    fft_p,
-)
+from sagax._src.primitives.fourier import FftType, fft, fft_p
 from sagax._src.primitives.gathering import (
     GatherDimensionNumbers,
     GatherScatterMode,
@@ -206,42 +199,14 @@ from sagax._src.primitives.identities import (
     stop_gradient,
     stop_gradient_p,
 )
-from sagax._src.primitives.linalg.cholesky import (
-    cholesky_p,
-    cholesky_update_p,
-    symmetric_product_p,
-)
-from sagax._src.primitives.linalg.condensed import (
-    hessenberg_p,
-    schur_p,
-    tridiagonal_p,
-)
-from sagax._src.primitives.linalg.eigen import (
-    eig_p,
-    eigh_p,
-)
-from sagax._src.primitives.linalg.lu import (
-    lu_p,
-    lu_pivots_to_permutation_p,
-)
-from sagax._src.primitives.linalg.qr import (
-    geqp3_p,
-    geqrf_p,
-    householder_product_p,
-    ormqr_p,
-    qr_p,
-)
-from sagax._src.primitives.linalg.svd import (
-    svd_p,
-)
-from sagax._src.primitives.linalg.triangular import (
-    triangular_solve_p,
-    tridiagonal_solve_p,
-)
-from sagax._src.primitives.power import (
-    pow,
-    pow_p,
-)
+from sagax._src.primitives.linalg.cholesky import cholesky_p, cholesky_update_p, symmetric_product_p
+from sagax._src.primitives.linalg.condensed import hessenberg_p, schur_p, tridiagonal_p
+from sagax._src.primitives.linalg.eigen import eig_p, eigh_p
+from sagax._src.primitives.linalg.lu import lu_p, lu_pivots_to_permutation_p
+from sagax._src.primitives.linalg.qr import geqp3_p, geqrf_p, householder_product_p, ormqr_p, qr_p
+from sagax._src.primitives.linalg.svd import svd_p
+from sagax._src.primitives.linalg.triangular import triangular_solve_p, tridiagonal_solve_p
+from sagax._src.primitives.power import pow, pow_p
 from sagax._src.primitives.ragged import (
     RaggedDotDimensionNumbers,
     ragged_dot,
@@ -325,13 +290,7 @@ from sagax._src.primitives.scattering import (
     scatter_sub,
     scatter_sub_p,
 )
-from sagax._src.primitives.selection import (
-    clamp,
-    clamp_p,
-    select,
-    select_n,
-    select_n_p,
-)
+from sagax._src.primitives.selection import clamp, clamp_p, select, select_n, select_n_p
 from sagax._src.primitives.shaping import (
     broadcast_like,
     broadcast_shapes,
@@ -383,12 +342,7 @@ from sagax._src.primitives.sorting import (
     top_k,
     top_k_p,
 )
-from sagax._src.primitives.special.bessel import (
-    bessel_i0e,
-    bessel_i0e_p,
-    bessel_i1e,
-    bessel_i1e_p,
-)
+from sagax._src.primitives.special.bessel import bessel_i0e, bessel_i0e_p, bessel_i1e, bessel_i1e_p
 from sagax._src.primitives.special.beta import (
     beta_density_p,
     betainc,

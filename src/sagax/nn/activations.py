@@ -110,8 +110,6 @@ def relu(x: Any) -> Array:
 
     The derivative at 0 is 0. Booleans become integers.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.relu(snp.array([-2.0, 0.0, 3.0]))
     Array([0., 0., 3.], dtype=float32)
     """
@@ -125,8 +123,6 @@ def relu(x: Any) -> Array:
 def relu6(x: Any) -> Array:
     """Clip `x` to [0, 6]. The derivative is 0 at 0 and at 6.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.relu6(snp.array([-2.0, 3.0, 8.0]))
     Array([0., 3., 6.], dtype=float32)
     """
@@ -141,8 +137,6 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
     """Compute the leaky rectified linear unit: `x`, or `negative_slope` times a negative `x`.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.leaky_relu(snp.array([-2.0, 3.0]), 0.5)
     Array([-1.,  3.], dtype=float32)
     """
@@ -159,8 +153,6 @@ def _elu(x: Any, alpha: Any) -> Any:
 def elu(x: Any, alpha: Any = 1.0) -> Array:
     """Compute the exponential linear unit: `x` where it is positive, else alpha (exp(x) - 1).
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.elu(snp.array([-snp.inf, 0.0, 3.0]))
     Array([-1.,  0.,  3.], dtype=float32)
     """
@@ -179,8 +171,6 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
 
     It is smooth at 0 for every alpha > 0.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.celu(snp.array([-snp.inf, 0.0, 3.0]), 2.0)
     Array([-2.,  0.,  3.], dtype=float32)
     """
@@ -193,8 +183,6 @@ def selu(x: Any) -> Array:
 
     The constants are those of Klambauer et al., Self-Normalizing Neural Networks (2017).
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.selu(snp.array([-1.0, 1.0]))
     Array([-1.1113307,  1.050701 ], dtype=float32)
     """
@@ -207,8 +195,6 @@ def selu(x: Any) -> Array:
 def sigmoid(x: Any) -> Array:
     """Compute 1 / (1 + exp(-x)), between 0 and 1.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.sigmoid(snp.array([-snp.inf, 0.0, snp.inf]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -218,8 +204,6 @@ def sigmoid(x: Any) -> Array:
 def tanh(x: Any, /) -> Array:
     """Compute the hyperbolic tangent, between -1 and 1.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.tanh(snp.array([0.0, snp.inf]))
     Array([0., 1.], dtype=float32)
     """
@@ -241,8 +225,6 @@ def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
 def softplus(x: Any) -> Array:
     """Compute log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.softplus(snp.array([-snp.inf, 0.0, 100.0]))
     Array([  0.       ,   0.6931472, 100.       ], dtype=float32)
     """
@@ -253,8 +235,6 @@ def softplus(x: Any) -> Array:
 def log_sigmoid(x: Any) -> Array:
     """Compute the logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.log_sigmoid(snp.array([-100.0, 0.0]))
     Array([-100.       ,   -0.6931472], dtype=float32)
     """
@@ -265,8 +245,6 @@ def log_sigmoid(x: Any) -> Array:
 def silu(x: Any) -> Array:
     """Compute x sigmoid(x), which is 0 at -inf. Also called swish.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.silu(snp.array([-1.0, 0.0, 100.0]))
     Array([ -0.26894143,   0.        , 100.        ], dtype=float32)
     """
@@ -280,8 +258,6 @@ swish = silu
 def mish(x: Any) -> Array:
     """Compute x tanh(softplus(x)), which is 0 at -inf.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.mish(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
@@ -309,8 +285,6 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     `approximate` computes the probability by a hyperbolic tangent, to about three digits; else it is
     exact. Formulas: Hendrycks and Gimpel, Gaussian Error Linear Units (2016).
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.gelu(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
@@ -321,8 +295,6 @@ def gelu(x: Any, approximate: bool = True) -> Array:
 def soft_sign(x: Any) -> Array:
     """Compute x / (1 + abs(x)), between -1 and 1.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.soft_sign(snp.array([-1.0, snp.inf]))
     Array([-0.5,  1. ], dtype=float32)
     """
@@ -341,8 +313,6 @@ def _squareplus(x: Any, b: Any) -> Any:
 def squareplus(x: Any, b: Any = 4) -> Array:
     """Compute (x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.squareplus(snp.array([0.0, 1.5]))
     Array([1., 2.], dtype=float32)
     """
@@ -370,8 +340,6 @@ def log1mexp(x: Any) -> Array:
 
     -inf at 0, NaN below.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.log1mexp(snp.array([0.0, 1.0, snp.inf]))
     Array([       -inf, -0.45867515, -0.        ], dtype=float32)
     """
@@ -385,8 +353,6 @@ def log1mexp(x: Any) -> Array:
 def hard_tanh(x: Any) -> Array:
     """Clip `x` to [-1, 1].
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.hard_tanh(snp.array([-2.0, 0.5, 3.0]))
     Array([-1. ,  0.5,  1. ], dtype=float32)
     """
@@ -398,8 +364,6 @@ def hard_tanh(x: Any) -> Array:
 def hard_sigmoid(x: Any) -> Array:
     """Clip (x + 3) / 6 to [0, 1].
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.hard_sigmoid(snp.array([-4.0, 0.0, 4.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -410,8 +374,6 @@ def hard_sigmoid(x: Any) -> Array:
 def hard_silu(x: Any) -> Array:
     """Compute x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
     """
@@ -425,8 +387,6 @@ hard_swish = hard_silu
 def sparse_plus(x: Any) -> Array:
     """Compute 0 below -1, x above 1, and the parabola (x + 1)**2 / 4 in between.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.sparse_plus(snp.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
     """
@@ -438,8 +398,6 @@ def sparse_plus(x: Any) -> Array:
 def sparse_sigmoid(x: Any) -> Array:
     """Clip (x + 1) / 2 to [0, 1]: the derivative of `sparse_plus`.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.sparse_sigmoid(snp.array([-2.0, 0.0, 2.0]))
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -452,7 +410,6 @@ def sparse_sigmoid(x: Any) -> Array:
 def identity(x: Any) -> Array:
     """Return `x` itself, as an array.
 
-    >>> from sagax import nn
     >>> nn.identity(1.5)
     Array(1.5, dtype=float32, weak_type=True)
     """
@@ -471,8 +428,6 @@ def glu(x: Any, axis: int = -1) -> Array:
 
     The result is half as large along `axis`, whose size must be even (else ValueError).
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.glu(snp.array([1.0, 2.0, 0.0, snp.inf]))
     Array([0.5, 2. ], dtype=float32)
     """
@@ -501,8 +456,6 @@ def one_hot(
     Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the
     result does not have.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.one_hot(snp.array([2, 0]), 3)
     Array([[0., 0., 1.],
            [1., 0., 0.]], dtype=float32)

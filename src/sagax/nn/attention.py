@@ -60,8 +60,6 @@ def dot_product_attention(
     Raises ShapeError, a TypeError, for shapes that do not fit together, and other TypeErrors and
     ValueErrors for what else is wrong.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> x = snp.eye(2)[:, None]
     >>> nn.dot_product_attention(x, x, x, is_causal=True, scale=0.0)[:, 0]
     Array([[1. , 0. ],
@@ -184,16 +182,11 @@ _OPERANDS = ("query", "key", "value")
 def _array(argument: str, x: Any) -> Any:
     x = as_array(_NAME, x, _OPERANDS.index(argument))
     if x.ndim not in (3, 4):
-        raise ShapeError(
-            function=_NAME,
-            argument=argument,
-            got=x,
-            expected="4 axes (example, position, head, width), or 3 without examples",
+        raise ShapeError.about(
+            _NAME, argument, x, "4 axes (example, position, head, width), or 3 without examples"
         )
     if not dtypes.is_inexact(x.dtype) or dtypes.is_complex(x.dtype):
-        raise ArgumentError(
-            function=_NAME, argument=argument, got=x, expected="real floating point numbers"
-        )
+        raise ArgumentError.about(_NAME, argument, x, "real floating point numbers")
     return x
 
 
@@ -243,11 +236,8 @@ def _over_logits(argument: str, x: Any, shape: tuple) -> Any:
     if x.ndim != 4 or not all(
         dims.same(have, 1) or dims.same(have, want) for have, want in zip(x.shape, shape)
     ):
-        raise ShapeError(
-            function=_NAME,
-            argument=argument,
-            got=x,
-            expected=f"an array that broadcasts to (B, N, T, S) = {shape}",
+        raise ShapeError.about(
+            _NAME, argument, x, f"an array that broadcasts to (B, N, T, S) = {shape}"
         )
     return x
 
@@ -261,7 +251,7 @@ def _lengths(argument: str, x: Any, count: Any) -> Any:
             argument=argument,
         )
     if dtypes.kind(x.dtype) not in "iu":
-        raise ArgumentError(function=_NAME, argument=argument, got=x, expected="integers")
+        raise ArgumentError.about(_NAME, argument, x, "integers")
     return x
 
 

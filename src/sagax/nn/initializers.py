@@ -37,7 +37,6 @@ _CUT_COMPLEX_NORMAL = 0.95311164380491208
 class Initializer(Protocol):
     """A function that makes an array of initial weights, sharded as `out_sharding` says.
 
-    >>> from sagax import nn, random
     >>> init: nn.initializers.Initializer = nn.initializers.zeros
     >>> init(random.key(0), (2,))
     Array([0., 0.], dtype=float32)
@@ -69,7 +68,6 @@ def _sharded_output(init: Initializer) -> Initializer:
 def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Create zeros of the given shape and dtype (default: the default float). The key is not used.
 
-    >>> from sagax import nn, random
     >>> nn.initializers.zeros(random.key(0), (2,))
     Array([0., 0.], dtype=float32)
     """
@@ -80,7 +78,6 @@ def zeros(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> 
 def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> Array:
     """Create ones of the given shape and dtype (default: the default float). The key is not used.
 
-    >>> from sagax import nn, random
     >>> nn.initializers.ones(random.key(0), (2,))
     Array([1., 1.], dtype=float32)
     """
@@ -90,7 +87,6 @@ def ones(key: Any, shape: Any, dtype: Any = None, out_sharding: Any = None) -> A
 def constant(value: Any, dtype: Any = None) -> Initializer:
     """Build an initializer that gives `value`, which broadcasts to the shape.
 
-    >>> from sagax import nn, random
     >>> nn.initializers.constant(0.5)(random.key(0), (2,))
     Array([0.5, 0.5], dtype=float32)
     """
@@ -109,7 +105,6 @@ def constant(value: Any, dtype: Any = None) -> Initializer:
 def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
     """Build an initializer that draws numbers uniform in [0, scale).
 
-    >>> from sagax import nn, random
     >>> nn.initializers.uniform(10.0)(random.key(0), (2,))
     Array([9.47667 , 9.785799], dtype=float32)
     """
@@ -126,7 +121,6 @@ def uniform(scale: Any = 1e-2, dtype: Any = None) -> Initializer:
 def normal(stddev: Any = 1e-2, dtype: Any = None) -> Initializer:
     """Build an initializer that draws normal numbers with mean 0 and standard deviation `stddev`.
 
-    >>> from sagax import nn, random
     >>> nn.initializers.normal(1.0)(random.key(0), (2,))
     Array([1.6226422, 2.0252647], dtype=float32)
     """
@@ -145,7 +139,6 @@ def truncated_normal(
 ) -> Initializer:
     """Build an initializer that draws `stddev` times normal numbers truncated to (lower, upper).
 
-    >>> from sagax import nn, random
     >>> bool((nn.initializers.truncated_normal(1.0)(random.key(0), (100,)) < 2).all())
     True
     """
@@ -224,7 +217,6 @@ def variance_scaling(
 
     Initializers raise ValueError for another mode or distribution, or shapes with less than two axes.
 
-    >>> from sagax import nn, random
     >>> init = nn.initializers.variance_scaling(2.0, "fan_in", "normal")
     >>> round(float(init(random.key(0), (800, 100)).std()), 3)
     0.05
@@ -276,87 +268,41 @@ def variance_scaling(
     return init
 
 
-def glorot_uniform(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 1 / mean(fan-in, fan-out).
+def _scaled(name: str, scale: float, mode: str, distribution: str, variance: str, source: str = ""):
+    """Make the public function that calls `variance_scaling` with a scale, mode and distribution."""
 
-    Glorot and Bengio, Understanding the difficulty of training deep feedforward neural networks
-    (2010). Arguments as in `variance_scaling`.
+    def build(
+        in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
+    ) -> Initializer:
+        return variance_scaling(scale, mode, distribution, in_axis, out_axis, batch_axis, dtype)
 
-    >>> from sagax import nn, random
-    >>> nn.initializers.glorot_uniform()(random.key(0), (2, 3)).shape
+    build.__name__ = build.__qualname__ = name
+    build.__doc__ = f"""Build an initializer that draws {distribution.replace("_", " ")} numbers with variance {variance}.
+
+    {source}Arguments as in `variance_scaling`.
+
+    >>> nn.initializers.{name}()(random.key(0), (2, 3)).shape
     (2, 3)
     """
-    return variance_scaling(1.0, "fan_avg", "uniform", in_axis, out_axis, batch_axis, dtype)
+    return build
 
 
-def glorot_normal(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws truncated normal numbers of variance as `glorot_uniform`.
+_GLOROT = (
+    "Glorot and Bengio, Understanding the difficulty of training deep feedforward networks (2010). "
+)
+_LECUN = "LeCun et al., Efficient BackProp (1998). "
+_HE = "For rectifiers: He et al., Delving deep into rectifiers (2015). "
 
-    >>> from sagax import nn, random
-    >>> nn.initializers.glorot_normal()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(
-        1.0, "fan_avg", "truncated_normal", in_axis, out_axis, batch_axis, dtype
-    )
-
-
-def lecun_uniform(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 1 / fan-in.
-
-    LeCun et al., Efficient BackProp (1998). Arguments as in `variance_scaling`.
-
-    >>> from sagax import nn, random
-    >>> nn.initializers.lecun_uniform()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(1.0, "fan_in", "uniform", in_axis, out_axis, batch_axis, dtype)
-
-
-def lecun_normal(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws truncated normal numbers with variance 1 / fan-in.
-
-    >>> from sagax import nn, random
-    >>> nn.initializers.lecun_normal()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(1.0, "fan_in", "truncated_normal", in_axis, out_axis, batch_axis, dtype)
-
-
-def he_uniform(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws uniform numbers with variance 2 / fan-in, for rectifiers.
-
-    He et al., Delving deep into rectifiers (2015). Arguments as in `variance_scaling`.
-
-    >>> from sagax import nn, random
-    >>> nn.initializers.he_uniform()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(2.0, "fan_in", "uniform", in_axis, out_axis, batch_axis, dtype)
-
-
-def he_normal(
-    in_axis: Axes = -2, out_axis: Axes = -1, batch_axis: Axes = (), dtype: Any = None
-) -> Initializer:
-    """Build an initializer that draws truncated normal numbers with variance 2 / fan-in.
-
-    >>> from sagax import nn, random
-    >>> nn.initializers.he_normal()(random.key(0), (2, 3)).shape
-    (2, 3)
-    """
-    return variance_scaling(2.0, "fan_in", "truncated_normal", in_axis, out_axis, batch_axis, dtype)
-
-
+glorot_uniform = _scaled(
+    "glorot_uniform", 1.0, "fan_avg", "uniform", "1 / mean(fan-in, fan-out)", _GLOROT
+)
+glorot_normal = _scaled(
+    "glorot_normal", 1.0, "fan_avg", "truncated_normal", "1 / mean(fan-in, fan-out)", _GLOROT
+)
+lecun_uniform = _scaled("lecun_uniform", 1.0, "fan_in", "uniform", "1 / fan-in", _LECUN)
+lecun_normal = _scaled("lecun_normal", 1.0, "fan_in", "truncated_normal", "1 / fan-in", _LECUN)
+he_uniform = _scaled("he_uniform", 2.0, "fan_in", "uniform", "2 / fan-in", _HE)
+he_normal = _scaled("he_normal", 2.0, "fan_in", "truncated_normal", "2 / fan-in", _HE)
 xavier_uniform = glorot_uniform
 xavier_normal = glorot_normal
 kaiming_uniform = he_uniform
@@ -383,7 +329,6 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
 
     Initializers raise ValueError for shapes with less than two axes.
 
-    >>> from sagax import nn, random
     >>> q = nn.initializers.orthogonal()(random.key(0), (3, 2))
     >>> (q.T @ q).round(3)
     Array([[1., 0.],
@@ -418,7 +363,6 @@ def delta_orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None)
     Shapes have 3, 4 or 5 axes, the last two for inputs and outputs, with at most as many inputs as outputs
     (else ValueError). Xiao et al., Dynamical isometry and a mean field theory of CNNs (2018).
 
-    >>> from sagax import nn, random
     >>> kernel = nn.initializers.delta_orthogonal()(random.key(0), (3, 1, 1))
     >>> abs(kernel[:, 0, 0])
     Array([0., 1., 0.], dtype=float32)

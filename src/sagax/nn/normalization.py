@@ -46,19 +46,12 @@ def _mask(function: str, where: Any, shape: tuple) -> tuple:
         return ()
     where = as_array(function, where)
     if where.dtype != np.bool_:
-        raise ArgumentError(
-            function=function,
-            argument="where",
-            got=where,
-            expected="booleans",
-            fix="compare first, as in where=x > 0",
+        raise ArgumentError.about(
+            function, "where", where, "booleans", fix="compare first, as in where=x > 0"
         )
     if broadcast_shapes(function, [shape, where.shape]) != shape:
-        raise ArgumentValueError(
-            function=function,
-            argument="where",
-            got=where,
-            expected=f"a mask that broadcasts to the shape of the array, {shape}",
+        raise ArgumentValueError.about(
+            function, "where", where, f"a mask that broadcasts to the shape of the array, {shape}"
         )
     return (where,)
 
@@ -127,8 +120,6 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
     become 0. Several elements that are +inf share the sum 1; if all are -inf the result is NaN.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.softmax(snp.array([1000.0, 1000.0, -1000.0]))
     Array([0.5, 0.5, 0. ], dtype=float32)
     """
@@ -143,8 +134,6 @@ def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
     become -inf.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.log_softmax(snp.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)
     """
@@ -208,8 +197,6 @@ def logsumexp(
         Otherwise the logarithm of a negative sum is NaN.
       where: booleans that broadcast to the shape of `a`; only elements where they are true count.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.logsumexp(snp.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
     """
@@ -237,8 +224,6 @@ def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = Fa
 
     Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.logmeanexp(snp.array([1000.0, 1000.0]))
     Array(1000., dtype=float32)
     """
@@ -283,8 +268,6 @@ def standardize(
 
     Raises ValueError for another algorithm.
 
-    >>> from sagax import nn
-    >>> import sagax.numpy as snp
     >>> nn.standardize(snp.array([1.0, 3.0]), epsilon=0.0)
     Array([-1.,  1.], dtype=float32)
     """

@@ -50,7 +50,6 @@ def get_scaled_dot_general_config(mode: str, global_scale: Any = None) -> BlockS
 
     Raises ValueError for an unknown mode.
 
-    >>> from sagax import nn
     >>> nn.get_scaled_dot_general_config("mxfp8").block_size
     32
     """
@@ -83,8 +82,6 @@ def scaled_matmul(
 
     Raises TypeError if shapes do not fit.
 
-    >>> from sagax import nn
-    >>> import numpy as np
     >>> nn.scaled_matmul(np.ones((1, 1, 4)), np.ones((1, 1, 4)), *2 * [np.full((1, 1, 1), 0.5)])
     Array([[[1.]]], dtype=float32)
     """
@@ -92,7 +89,7 @@ def scaled_matmul(
     arrays = [as_array(name, x, i) for i, x in enumerate((lhs, rhs, lhs_scales, rhs_scales))]
     for argument, x in zip(("lhs", "rhs", "lhs_scales", "rhs_scales"), arrays, strict=True):
         if x.ndim != 3:
-            raise ShapeError(function=name, argument=argument, got=x, expected="three dimensions")
+            raise ShapeError.about(name, argument, x, "three dimensions")
     lhs, rhs, lhs_scales, rhs_scales = arrays
     if lhs.shape[0] != rhs.shape[0] or lhs.shape[2] != rhs.shape[2]:
         raise ShapeError(
@@ -160,8 +157,6 @@ def scaled_dot_general(
     Raises TypeError if the contracted size is no multiple of the block size, ValueError for several
     contracted dimensions.
 
-    >>> from sagax import nn
-    >>> import numpy as np
     >>> config = nn.get_scaled_dot_general_config("mxfp8")
     >>> x = np.ones((1, 2, 32))
     >>> nn.scaled_dot_general(x, x, (((2,), (2,)), ((0,), (0,))), configs=[config] * 3).shape
@@ -173,19 +168,13 @@ def scaled_dot_general(
     if configs is None:
         return dot_general(lhs, rhs, dimension_numbers, preferred_element_type=out_type)
     if len(configs) != 3:
-        raise ArgumentError(
-            function=name,
-            argument="configs",
-            got=f"{len(configs)} of them",
-            expected="three: for lhs, rhs and the gradient",
+        raise ArgumentError.about(
+            name, "configs", f"{len(configs)} of them", "three: for lhs, rhs and the gradient"
         )
     (lhs_contract, rhs_contract), (lhs_batch, rhs_batch) = dimension_numbers
     if len(lhs_contract) != 1 or len(rhs_contract) != 1:
-        raise ArgumentValueError(
-            function=name,
-            argument="dimension_numbers",
-            got=dimension_numbers,
-            expected="one contracted dimension",
+        raise ArgumentValueError.about(
+            name, "dimension_numbers", dimension_numbers, "one contracted dimension"
         )
     a, batch_shape, rows = _as_matrices(lhs, lhs_contract[0], lhs_batch)
     b, _, columns = _as_matrices(rhs, rhs_contract[0], rhs_batch)

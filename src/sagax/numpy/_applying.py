@@ -18,8 +18,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
 
     The dimensions of what it returns take the place of that axis.
 
-    >>> import sagax.numpy as np
-    >>> np.apply_along_axis(np.cumsum, 1, np.ones((2, 3)))
+    >>> snp.apply_along_axis(snp.cumsum, 1, snp.ones((2, 3)))
     Array([[1., 2., 3.],
            [1., 2., 3.]], dtype=float32)
     """
@@ -39,8 +38,7 @@ def apply_over_axes(func: Callable, a: Any, axes: Sequence[int]) -> Array:
 
     The function keeps the number of dimensions, or leaves out the one that it is given.
 
-    >>> import sagax.numpy as np
-    >>> np.apply_over_axes(np.sum, np.ones((2, 3)), (0, 1))
+    >>> snp.apply_over_axes(snp.sum, snp.ones((2, 3)), (0, 1))
     Array([[6.]], dtype=float32)
     """
     x = _base.as_array("apply_over_axes", a)

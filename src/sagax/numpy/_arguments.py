@@ -57,11 +57,8 @@ def check_choice(
 ) -> None:
     """Raise unless `value` is one of `choices`; `expected` words them, by default as a list."""
     if value not in choices:
-        raise ArgumentValueError(
-            function=function,
-            argument=argument,
-            got=repr(value),
-            expected=expected or f"one of {', '.join(map(repr, choices))}",
+        raise ArgumentValueError.about(
+            function, argument, repr(value), expected or f"one of {', '.join(map(repr, choices))}"
         )
 
 
@@ -141,9 +138,7 @@ def static_int(function: str, argument: str, value: Any, why: str = "") -> Any:
     try:
         return operator.index(value)
     except TypeError:
-        raise ArgumentError(
-            function=function, argument=argument, got=value, expected="an int"
-        ) from None
+        raise ArgumentError.about(function, argument, value, "an int") from None
 
 
 def concrete_or_raise(function: str, x: Any, fix: str) -> np.ndarray:

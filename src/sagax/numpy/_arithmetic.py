@@ -84,7 +84,6 @@ def _real_kind(function: str, x: Any) -> str:
 def add(x: Any, y: Any, /) -> Array:
     """Add x + y elementwise; for booleans, compute the logical or.
 
-    >>> import sagax.numpy as snp
     >>> snp.add(snp.arange(3), 10)
     Array([10, 11, 12], dtype=int32)
     """
@@ -101,7 +100,6 @@ def add(x: Any, y: Any, /) -> Array:
 def subtract(x: Any, y: Any, /) -> Array:
     """Subtract x - y elementwise. Booleans are refused, as in NumPy.
 
-    >>> import sagax.numpy as snp
     >>> snp.subtract(snp.arange(3), 10)
     Array([-10,  -9,  -8], dtype=int32)
     """
@@ -113,7 +111,6 @@ def subtract(x: Any, y: Any, /) -> Array:
 def multiply(x: Any, y: Any, /) -> Array:
     """Multiply x * y elementwise; for booleans, compute the logical and.
 
-    >>> import sagax.numpy as snp
     >>> snp.multiply(snp.arange(3), 0.5)
     Array([0. , 0.5, 1. ], dtype=float32, weak_type=True)
     """
@@ -130,7 +127,6 @@ def multiply(x: Any, y: Any, /) -> Array:
 def negative(x: Any, /) -> Array:
     """Negate each element; modulo the width for unsigned integers. Booleans are refused.
 
-    >>> import sagax.numpy as snp
     >>> snp.negative(snp.array([1.0, -2.0]))
     Array([-1.,  2.], dtype=float32)
     """
@@ -140,7 +136,6 @@ def negative(x: Any, /) -> Array:
 def positive(x: Any, /) -> Array:
     """Return `x` unchanged.
 
-    >>> import sagax.numpy as snp
     >>> snp.positive(snp.array([1.0, -2.0]))
     Array([ 1., -2.], dtype=float32)
     """
@@ -151,7 +146,6 @@ def positive(x: Any, /) -> Array:
 def square(x: Any, /) -> Array:
     """Square each element; booleans become integers.
 
-    >>> import sagax.numpy as snp
     >>> snp.square(snp.array([1.0, -2.0]))
     Array([1., 4.], dtype=float32)
     """
@@ -168,7 +162,6 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
 
     Division by zero gives inf or NaN.
 
-    >>> import sagax.numpy as snp
     >>> snp.true_divide(snp.arange(3), 2)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -180,7 +173,6 @@ def true_divide(x1: Any, x2: Any, /) -> Array:
 def divide(x1: Any, x2: Any, /) -> Array:
     """Divide x1 / x2 elementwise: another name of `true_divide`.
 
-    >>> import sagax.numpy as snp
     >>> snp.divide(snp.arange(3), 2)
     Array([0. , 0.5, 1. ], dtype=float32)
     """
@@ -192,7 +184,6 @@ def divide(x1: Any, x2: Any, /) -> Array:
 def reciprocal(x: Any, /) -> Array:
     """Compute 1 / x elementwise, in floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.reciprocal(snp.array([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
     """
@@ -231,7 +222,6 @@ def floor_divide(x1: Any, x2: Any, /) -> Array:
 
     Raises DtypeError for complex operands. An integer divided by zero gives a meaningless number.
 
-    >>> import sagax.numpy as snp
     >>> snp.floor_divide(snp.array([7, -7]), 2)
     Array([ 3, -4], dtype=int32)
     """
@@ -257,7 +247,6 @@ def remainder(x1: Any, x2: Any, /) -> Array:
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
-    >>> import sagax.numpy as snp
     >>> snp.remainder(snp.array([7, -7]), 4)
     Array([3, 1], dtype=int32)
     """
@@ -280,7 +269,6 @@ def fmod(x1: Any, x2: Any, /) -> Array:
 
     For integers and x2 = 0 it is 0. Raises DtypeError for complex operands.
 
-    >>> import sagax.numpy as snp
     >>> snp.fmod(snp.array([7, -7]), 4)
     Array([ 3, -3], dtype=int32)
     """
@@ -293,7 +281,6 @@ def fmod(x1: Any, x2: Any, /) -> Array:
 def divmod(x1: Any, x2: Any, /) -> tuple[Array, Array]:
     """Return the pair (floor_divide(x1, x2), remainder(x1, x2)).
 
-    >>> import sagax.numpy as snp
     >>> snp.divmod(snp.array([7, -7]), 4)
     (Array([ 1, -2], dtype=int32), Array([3, 1], dtype=int32))
     """
@@ -327,7 +314,6 @@ def power(x1: Any, x2: Any, /) -> Array:
     no negative powers: a fixed one raises TypeError, and an array of them gives numbers without
     meaning. Integer powers of integers are exact modulo the width.
 
-    >>> import sagax.numpy as snp
     >>> snp.power(snp.arange(4), 2)
     Array([0, 1, 4, 9], dtype=int32)
     """
@@ -377,7 +363,6 @@ def _integer_power(x: Any, y: Any) -> Array:
 def float_power(x1: Any, x2: Any, /) -> Array:
     """Compute x1 ** x2 elementwise, always in floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.float_power(snp.arange(1, 4), -1)
     Array([1.        , 0.5       , 0.33333334], dtype=float32)
     """
@@ -392,7 +377,6 @@ def float_power(x1: Any, x2: Any, /) -> Array:
 def absolute(x: Any, /) -> Array:
     """Compute the absolute value of each element; for complex numbers the modulus, which is real.
 
-    >>> import sagax.numpy as snp
     >>> snp.absolute(snp.array([-1.5, 3 + 4j]))
     Array([1.5, 5. ], dtype=float32)
     """
@@ -409,7 +393,6 @@ abs = absolute
 def fabs(x: Any, /) -> Array:
     """Compute the absolute value of each element, in floating point. Real numbers only.
 
-    >>> import sagax.numpy as snp
     >>> snp.fabs(snp.array([-1, 2]))
     Array([1., 2.], dtype=float32)
     """
@@ -429,7 +412,6 @@ def fabs(x: Any, /) -> Array:
 def sign(x: Any, /) -> Array:
     """Compute the sign of each element: -1, 0 or 1; x / |x| for complex numbers.
 
-    >>> import sagax.numpy as snp
     >>> snp.sign(snp.array([-1.5, 0.0, 2.0]))
     Array([-1.,  0.,  1.], dtype=float32)
     """
@@ -445,7 +427,6 @@ def maximum(x: Any, y: Any, /) -> Array:
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
-    >>> import sagax.numpy as snp
     >>> snp.maximum(snp.array([1.0, -2.0]), 0)
     Array([1., 0.], dtype=float32)
     """
@@ -459,7 +440,6 @@ def minimum(x: Any, y: Any, /) -> Array:
 
     Complex numbers are compared by their real parts, and by their imaginary parts where those agree.
 
-    >>> import sagax.numpy as snp
     >>> snp.minimum(snp.array([1.0, -2.0]), 0)
     Array([ 0., -2.], dtype=float32)
     """
@@ -471,7 +451,6 @@ def minimum(x: Any, y: Any, /) -> Array:
 def fmax(x1: Any, x2: Any) -> Array:
     """Compute the elementwise maximum of x1 and x2; where one of them is NaN, the other.
 
-    >>> import sagax.numpy as snp
     >>> snp.fmax(snp.array([1.0, snp.nan]), 0)
     Array([1., 0.], dtype=float32)
     """
@@ -484,7 +463,6 @@ def fmax(x1: Any, x2: Any) -> Array:
 def fmin(x1: Any, x2: Any) -> Array:
     """Compute the elementwise minimum of x1 and x2; where one of them is NaN, the other.
 
-    >>> import sagax.numpy as snp
     >>> snp.fmin(snp.array([1.0, snp.nan]), 0)
     Array([0., 0.], dtype=float32)
     """

@@ -30,7 +30,6 @@ _NAMES = (
 class __array_namespace_info__:
     """Inspect the namespace by the array API standard: capabilities, devices, dtypes.
 
-    >>> import sagax.numpy as snp
     >>> snp.__array_namespace_info__().default_dtypes()["real floating"]
     dtype('float32')
     """
@@ -74,11 +73,8 @@ class __array_namespace_info__:
 
     def _check_device(self, device: Any) -> None:
         if device not in self.devices():
-            raise ArgumentValueError(
-                function="__array_namespace_info__",
-                argument="device",
-                got=device,
-                expected="None or one of sagax.devices()",
+            raise ArgumentValueError.about(
+                "__array_namespace_info__", "device", device, "None or one of sagax.devices()"
             )
 
 

@@ -40,8 +40,7 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     Without an axis `a` is flattened; zeros fill up the last byte. With `bitorder="big"` the first
     element is the highest bit. The dtype is uint8.
 
-    >>> import sagax.numpy as np
-    >>> np.packbits(np.array([1, 0, 1, 1]))
+    >>> snp.packbits(snp.array([1, 0, 1, 1]))
     Array([176], dtype=uint8)
     """
     _check_order("packbits", bitorder)
@@ -78,8 +77,7 @@ def unpackbits(
     `count` says how many: more than there are gives zeros, a negative one leaves some out at the end.
     With `bitorder="big"` the highest bit comes first.
 
-    >>> import sagax.numpy as np
-    >>> np.unpackbits(np.array([176], dtype=np.uint8))
+    >>> snp.unpackbits(snp.array([176], dtype=snp.uint8))
     Array([1, 0, 1, 1, 0, 0, 0, 0], dtype=uint8)
     """
     _check_order("unpackbits", bitorder)

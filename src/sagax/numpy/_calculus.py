@@ -42,8 +42,7 @@ def diff(a: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     `prepend` and `append` are put before and after `a` first: arrays, or numbers for one element.
     Same dtype; of booleans, whether they differ.
 
-    >>> import sagax.numpy as np
-    >>> np.diff(np.array([1, 4, 9]))
+    >>> snp.diff(snp.array([1, 4, 9]))
     Array([3, 5], dtype=int32)
     """
     n = static_int("diff", "n", n)
@@ -83,8 +82,7 @@ def _differences(x: Any, *, n: int, axis: int) -> Array:
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Compute the differences of neighbors in the flattened `ary`, between `to_begin` and `to_end`.
 
-    >>> import sagax.numpy as np
-    >>> np.ediff1d(np.array([1, 4, 9]), to_end=7)
+    >>> snp.ediff1d(snp.array([1, 4, 9]), to_end=7)
     Array([3, 5, 7], dtype=int32)
     """
     x = ravel(_base.as_operand("ediff1d", ary))
@@ -110,8 +108,7 @@ def gradient(
 
     A list of arrays of the shape of `f`, floating point; for one axis the array itself.
 
-    >>> import sagax.numpy as np
-    >>> np.gradient(np.array([1.0, 4.0, 9.0]))
+    >>> snp.gradient(snp.array([1.0, 4.0, 9.0]))
     Array([3., 4., 5.], dtype=float32)
     """
     if edge_order is not None:
@@ -188,8 +185,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
 
     The points lie at `x` (a vector, or of the shape of `y`) or `dx` apart.
 
-    >>> import sagax.numpy as np
-    >>> float(np.trapezoid(np.array([1, 2, 3]), dx=2))
+    >>> float(snp.trapezoid(snp.array([1, 2, 3]), dx=2))
     8.0
     """
     y, aval = with_aval("trapezoid", y, 0)
@@ -225,8 +221,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
     Where neighbors differ by more than `discont` (at least, and by default, half a period), the
     difference becomes at most half a period. Integers with an int as `period` stay integers.
 
-    >>> import sagax.numpy as np
-    >>> np.unwrap(np.array([0, 1, 7, 13]), period=4)
+    >>> snp.unwrap(snp.array([0, 1, 7, 13]), period=4)
     Array([0, 1, 3, 5], dtype=int32)
     """
     p, aval = with_aval("unwrap", p)
@@ -235,9 +230,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
             "complex numbers have no phase to unwrap", function="unwrap", got=p
         )
     if not aval.ndim:
-        raise ArgumentValueError(
-            function="unwrap", argument="p", got=p, expected="at least one dimension"
-        )
+        raise ArgumentValueError.about("unwrap", "p", p, "at least one dimension")
     d = one_axis("unwrap", axis, aval.ndim)
     dtype, _ = _base.common_dtype("unwrap", (p, _base.as_operand("unwrap", period, 3)))
     x = structural.convert(p, dtype)

@@ -51,8 +51,7 @@ def compress(
     `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
     many slices to return: the first ones, filled up with `fill_value`.
 
-    >>> import sagax.numpy as np
-    >>> np.compress(np.array([True, False, True]), np.array([5, 6, 7]))
+    >>> snp.compress(snp.array([True, False, True]), snp.array([5, 6, 7]))
     Array([5, 7], dtype=int32)
     """
     refuse_out("compress", out)
@@ -63,12 +62,7 @@ def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill:
     condition, c_aval = with_aval(function, condition, 0)
     a, aval = with_aval(function, a, 1)
     if c_aval.ndim != 1:
-        raise ArgumentValueError(
-            function=function,
-            argument="condition",
-            got=condition,
-            expected="a vector (1 dimension)",
-        )
+        raise ArgumentValueError.about(function, "condition", condition, "a vector (1 dimension)")
     if axis is None:
         x, d = ravel(a), 0
     else:
@@ -115,8 +109,7 @@ def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: An
     `condition` must be concrete unless `size` says how many elements to return: the first ones, filled
     up with `fill_value`.
 
-    >>> import sagax.numpy as np
-    >>> np.extract(np.array([[1, 0], [0, 1]]), np.array([[5, 6], [7, 8]]))
+    >>> snp.extract(snp.array([[1, 0], [0, 1]]), snp.array([[5, 6], [7, 8]]))
     Array([5, 8], dtype=int32)
     """
     return _compress("extract", ravel(condition), ravel(arr), 0, size, fill_value)
@@ -127,8 +120,7 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
 
     Arrays never change: pass `inplace=False`, and use the result.
 
-    >>> import sagax.numpy as np
-    >>> np.place(np.array([1, 2, 3]), np.array([1, 0, 1]), np.array([7, 8]), inplace=False)
+    >>> snp.place(snp.array([1, 2, 3]), snp.array([1, 0, 1]), snp.array([7, 8]), inplace=False)
     Array([7, 2, 8], dtype=int32)
     """
     if inplace:
@@ -172,16 +164,13 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     All broadcast. Numbers out of range: 'raise' is an error, for which `a` must be concrete, 'clip'
     takes the first or last choice, 'wrap' counts around.
 
-    >>> import sagax.numpy as np
-    >>> np.choose(np.array([0, 1, 1]), [np.array([1, 2, 3]), 9])
+    >>> snp.choose(snp.array([0, 1, 1]), [snp.array([1, 2, 3]), 9])
     Array([1, 9, 9], dtype=int32)
     """
     refuse_out("choose", out)
     a, aval = with_aval("choose", a, 0)
     if dtypes.kind(aval.dtype) not in "iub":
-        raise ArgumentValueError(
-            function="choose", argument="a", got=a, expected="integers: the numbers of choices"
-        )
+        raise ArgumentValueError.about("choose", "a", a, "integers: the numbers of choices")
     if isinstance(choices, (Array, np.ndarray)):
         choices = shaping.unstack(choices)
     choices = [_base.as_operand("choose", c, 1) for c in choices]
@@ -210,9 +199,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
     elif mode == "wrap":
         a = remainder(structural.convert(a, dtypes.int32) if aval.dtype == _BOOL else a, count)
     elif mode != "clip":
-        raise ArgumentValueError(
-            function="choose", argument="mode", got=repr(mode), expected="'raise', 'clip' or 'wrap'"
-        )
+        raise ArgumentValueError.about("choose", "mode", repr(mode), "'raise', 'clip' or 'wrap'")
     if aval.dtype == _BOOL or count == 1:
         a = structural.convert(a, dtypes.int32)
     dtype, _ = _base.common_dtype("choose", choices)
@@ -231,8 +218,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     `a` is a matrix, or has several dimensions of one size. Arrays never change: pass `inplace=False`,
     and use the result. `wrap` is not supported.
 
-    >>> import sagax.numpy as np
-    >>> np.fill_diagonal(np.zeros((2, 2)), 5, inplace=False)
+    >>> snp.fill_diagonal(snp.zeros((2, 2)), 5, inplace=False)
     Array([[5., 0.],
            [0., 5.]], dtype=float32)
     """
@@ -256,9 +242,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False, *, inplace: bool = True)
     count = dims.min_dim(aval.shape[0], aval.shape[1])
     if v_aval.ndim:
         if dims.same(v_aval.size, 0):
-            raise ArgumentValueError(
-                function="fill_diagonal", argument="val", got=val, expected="at least one number"
-            )
+            raise ArgumentValueError.about("fill_diagonal", "val", val, "at least one number")
         val = ravel(val)
         copies = dims.ceil_div(count, v_aval.size)
         val = slice_in_dim(shaping.tile(val, (copies,)), 0, count)

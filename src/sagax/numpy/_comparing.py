@@ -25,7 +25,6 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
     NaN is close to nothing, or with `equal_nan` to NaN.
 
-    >>> import sagax.numpy as snp
     >>> snp.isclose(snp.array([1.0, 2.0]), snp.array([1.000001, 2.1]))
     Array([ True, False], dtype=bool)
     """
@@ -58,7 +57,6 @@ def allclose(
 ) -> Array:
     """Return whether `isclose` holds for all elements, as a boolean array of shape ().
 
-    >>> import sagax.numpy as snp
     >>> snp.allclose(snp.ones(3), 1.000001)
     Array(True, dtype=bool)
     """
@@ -68,7 +66,6 @@ def allclose(
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Array:
     """Return whether two arrays have the same shape and equal elements, as a boolean array of shape ().
 
-    >>> import sagax.numpy as snp
     >>> snp.array_equal(snp.arange(2), snp.array([0, 1]))
     Array(True, dtype=bool)
     """
@@ -89,7 +86,6 @@ def _equal(function: str, x: Any, y: Any, equal_nan: bool) -> Any:
 def array_equiv(a1: Any, a2: Any) -> Array:
     """Return whether two arrays have equal elements once they are broadcast, as a boolean array of shape ().
 
-    >>> import sagax.numpy as snp
     >>> snp.array_equiv(snp.ones((2, 2)), 1)
     Array(True, dtype=bool)
     """
@@ -119,7 +115,6 @@ def _integers(function: str, x1: Any, x2: Any) -> tuple:
 def gcd(x1: Any, x2: Any, /) -> Array:
     """Compute the greatest common divisor of integers elementwise; gcd(0, 0) = 0.
 
-    >>> import sagax.numpy as snp
     >>> snp.gcd(snp.array([12, -8]), 8)
     Array([4, 8], dtype=int32)
     """
@@ -148,7 +143,6 @@ def _gcd(x: Any, y: Any) -> Array:
 def lcm(x1: Any, x2: Any, /) -> Array:
     """Compute the least common multiple of integers elementwise; 0 where one is 0.
 
-    >>> import sagax.numpy as snp
     >>> snp.lcm(snp.array([4, -6]), 6)
     Array([12,  6], dtype=int32)
     """

@@ -145,8 +145,7 @@ def dot(
     In general products are summed over the last dimension of `a` and the one before the last of `b`;
     scalars multiply. `preferred_element_type` is the dtype to add in, and of the result.
 
-    >>> import sagax.numpy as np
-    >>> np.dot(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    >>> snp.dot(snp.array([[1, 2], [3, 4]]), snp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
     if out_sharding is not None:
@@ -197,8 +196,7 @@ def matmul(
     TypeError when sizes do not fit. `preferred_element_type` is the dtype to add in, and of the
     result.
 
-    >>> import sagax.numpy as np
-    >>> np.matmul(np.ones((5, 2, 3)), np.ones((3, 4))).shape
+    >>> snp.matmul(snp.ones((5, 2, 3)), snp.ones((3, 4))).shape
     (5, 2, 4)
     """
     if out_sharding is not None:
@@ -278,8 +276,7 @@ def matvec(x1: Any, x2: Any) -> Array:
 
     Leading dimensions broadcast.
 
-    >>> import sagax.numpy as np
-    >>> np.matvec(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    >>> snp.matvec(snp.array([[1, 2], [3, 4]]), snp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
     x1, x = with_aval("matvec", x1, 0)
@@ -297,8 +294,7 @@ def vecmat(x1: Any, x2: Any) -> Array:
 
     Leading dimensions broadcast.
 
-    >>> import sagax.numpy as np
-    >>> np.vecmat(np.array([1, 1]), np.array([[1, 2], [3, 4]]))
+    >>> snp.vecmat(snp.array([1, 1]), snp.array([[1, 2], [3, 4]]))
     Array([4, 6], dtype=int32)
     """
     x1, x = with_aval("vecmat", x1, 0)
@@ -319,8 +315,7 @@ def vecdot(
 
     The other dimensions broadcast.
 
-    >>> import sagax.numpy as np
-    >>> np.vecdot(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    >>> snp.vecdot(snp.array([[1, 2], [3, 4]]), snp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
     x1, x = with_aval("vecdot", x1, 0)
@@ -358,8 +353,7 @@ def _conjugate(x: Any, aval: Any) -> Any:
 def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """Compute the inner product of all elements of `a`, complex conjugated, with those of `b`.
 
-    >>> import sagax.numpy as np
-    >>> complex(np.vdot(np.array([1j, 2]), np.array([1j, 1])))
+    >>> complex(snp.vdot(snp.array([1j, 2]), snp.array([1j, 1])))
     (3+0j)
     """
     a, x = with_aval("vdot", a, 0)
@@ -374,8 +368,7 @@ def vdot(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any =
 def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any = None) -> Array:
     """Sum products over the last dimensions of `a` and `b`; scalars multiply.
 
-    >>> import sagax.numpy as np
-    >>> np.inner(np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    >>> snp.inner(snp.array([[1, 2], [3, 4]]), snp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
     a, x = with_aval("inner", a, 0)
@@ -390,8 +383,7 @@ def inner(a: Any, b: Any, *, precision: Any = None, preferred_element_type: Any 
 def outer(a: Any, b: Any, out: None = None) -> Array:
     """Multiply each element of `a` (a row each) with each element of `b` (a column each); a matrix.
 
-    >>> import sagax.numpy as np
-    >>> np.outer(np.array([1, 2]), np.array([3, 4]))
+    >>> snp.outer(snp.array([1, 2]), snp.array([3, 4]))
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
@@ -416,8 +408,7 @@ def tensordot(
     `axes` is a number n, for the last n of `a` and the first n of `b`, or a pair: the dimensions of
     `a` (one or several) and the matching ones of `b`.
 
-    >>> import sagax.numpy as np
-    >>> np.tensordot(np.ones((2, 3, 4)), np.ones((3, 2)), ([0, 1], [1, 0])).shape
+    >>> snp.tensordot(snp.ones((2, 3, 4)), snp.ones((3, 2)), ([0, 1], [1, 0])).shape
     (4,)
     """
     if out_sharding is not None:
@@ -428,21 +419,13 @@ def tensordot(
     b, y = with_aval("tensordot", b, 1)
     if isinstance(axes, (tuple, list)):
         if len(axes) != 2:
-            raise ArgumentValueError(
-                function="tensordot",
-                argument="axes",
-                got=axes,
-                expected="a number, or a pair: axes of a, axes of b",
+            raise ArgumentValueError.about(
+                "tensordot", "axes", axes, "a number, or a pair: axes of a, axes of b"
             )
         left = axes_in_order("tensordot", axes[0], x.ndim, "axes[0]")
         right = axes_in_order("tensordot", axes[1], y.ndim, "axes[1]")
         if len(left) != len(right):
-            raise ArgumentValueError(
-                function="tensordot",
-                argument="axes",
-                got=axes,
-                expected="as many axes of a as of b",
-            )
+            raise ArgumentValueError.about("tensordot", "axes", axes, "as many axes of a as of b")
     else:
         n = static_int("tensordot", "axes", axes)
         if not 0 <= n <= min(x.ndim, y.ndim):
@@ -479,8 +462,7 @@ def tensordot(
 def kron(a: Any, b: Any) -> Array:
     """Compute the Kronecker product: each element of `a` replaced by its product with all of `b`.
 
-    >>> import sagax.numpy as np
-    >>> np.kron(np.array([1, 10]), np.array([1, 2]))
+    >>> snp.kron(snp.array([1, 10]), snp.array([1, 2]))
     Array([ 1,  2, 10, 20], dtype=int32)
     """
     a, x = with_aval("kron", a, 0)
@@ -503,8 +485,7 @@ def cross(
     The other dimensions broadcast. `axisc` is the axis of the components in the result; `axis`
     stands for all three axes. Raises a ValueError for another number of components.
 
-    >>> import sagax.numpy as np
-    >>> np.cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
+    >>> snp.cross(snp.array([1, 0, 0]), snp.array([0, 1, 0]))
     Array([0, 0, 1], dtype=int32)
     """
     if axis is not None:
@@ -543,8 +524,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
 
     They are the last dimension of the result; the two axes are gone.
 
-    >>> import sagax.numpy as np
-    >>> np.diagonal(np.array([[1, 2], [3, 4]]))
+    >>> snp.diagonal(snp.array([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
     return _diagonal("diagonal", a, offset, axis1, axis2)
@@ -592,8 +572,7 @@ def trace(
 ) -> Array:
     """Sum the diagonal of `a` along two axes; see `diagonal`, and `sum` for the dtype.
 
-    >>> import sagax.numpy as np
-    >>> int(np.trace(np.array([[1, 2], [3, 4]])))
+    >>> int(snp.trace(snp.array([[1, 2], [3, 4]])))
     5
     """
     if out is not None:

@@ -45,7 +45,6 @@ def array(
     `dtype` converts. `ndmin` adds leading dimensions of size 1. Raises ArgumentValueError, naming
     the position, for lists whose parts differ in shape.
 
-    >>> import sagax.numpy as snp
     >>> snp.array([[1, 2], [3, 4.5]])
     Array([[1. , 2. ],
            [3. , 4.5]], dtype=float32)
@@ -67,7 +66,6 @@ def asarray(
 
     Arrays are returned as they are; numbers, NumPy arrays and nested lists as in `array`.
 
-    >>> import sagax.numpy as snp
     >>> snp.asarray([1, 2, 3])
     Array([1, 2, 3], dtype=int32)
     """
@@ -294,7 +292,6 @@ def _list_shape(function: str, x: Any, path: str, leaves: list) -> tuple:
 def copy(a: Any, order: str | None = None) -> Array:
     """Copy the elements of `a` into a new array: donating or deleting one leaves the other alone.
 
-    >>> import sagax.numpy as snp
     >>> snp.copy(snp.arange(2))
     Array([0, 1], dtype=int32)
     """
@@ -307,7 +304,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     Floats lose their fraction when they become integers, and saturate; complex numbers lose their
     imaginary part; integers wrap around.
 
-    >>> import sagax.numpy as snp
     >>> snp.astype(snp.array([1.7, -1.7]), int)
     Array([ 1, -1], dtype=int32)
     """

@@ -78,7 +78,6 @@ def zeros(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: An
 
     `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.zeros((2, 2), int)
     Array([[0, 0],
            [0, 0]], dtype=int32)
@@ -91,7 +90,6 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 
     `shape` is an int or a sequence of ints, the default `dtype` floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.ones(3)
     Array([1., 1., 1.], dtype=float32)
     """
@@ -101,7 +99,6 @@ def ones(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any
 def empty(shape: Any, dtype: Any = None, *, device: Any = None, out_sharding: Any = None) -> Array:
     """Create an array of `shape` with arbitrary contents: zeros, so that results are deterministic.
 
-    >>> import sagax.numpy as snp
     >>> snp.empty(2)
     Array([0., 0.], dtype=float32)
     """
@@ -113,7 +110,6 @@ def full(
 ) -> Array:
     """Create an array of `shape` full of `fill_value`, a number or an array that broadcasts.
 
-    >>> import sagax.numpy as snp
     >>> snp.full((2, 2), snp.arange(2))
     Array([[0, 1],
            [0, 1]], dtype=int32)
@@ -191,7 +187,6 @@ def zeros_like(
 ) -> Array:
     """Create zeros in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
-    >>> import sagax.numpy as snp
     >>> snp.zeros_like(snp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
@@ -213,7 +208,6 @@ def ones_like(
 ) -> Array:
     """Create ones in the shape and dtype of `a`, except where `dtype` or `shape` say otherwise.
 
-    >>> import sagax.numpy as snp
     >>> snp.ones_like(snp.arange(3))
     Array([1, 1, 1], dtype=int32)
     """
@@ -232,7 +226,6 @@ def empty_like(
 ) -> Array:
     """Create an array like `prototype` with arbitrary contents: zeros.
 
-    >>> import sagax.numpy as snp
     >>> snp.empty_like(snp.arange(2))
     Array([0, 0], dtype=int32)
     """
@@ -251,7 +244,6 @@ def full_like(
 ) -> Array:
     """Create an array like `a` in shape and dtype (unless given), filled with `fill_value`.
 
-    >>> import sagax.numpy as snp
     >>> snp.full_like(snp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
@@ -285,9 +277,7 @@ def _concrete_number(function: str, argument: str, x: Any) -> Any:
         x = as_operand(function, x)
     host = np.asarray(x)
     if host.ndim:
-        raise ArgumentError(
-            function=function, argument=argument, got=x, expected="a number, not an array"
-        )
+        raise ArgumentError.about(function, argument, x, "a number, not an array")
     return host[()]
 
 
@@ -305,7 +295,6 @@ def arange(
     The bounds must be known while tracing. With a fractional step prefer `linspace`, whose length
     does not depend on rounding.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(2, 10, 3)
     Array([2, 5, 8], dtype=int32)
     """
@@ -317,7 +306,7 @@ def arange(
         dtypes.check_python_int(start, dtypes.default_int(_base.x64()))
         return on_device(_iota(dtypes.default_int(_base.x64()), max(start, 0)), device)
     if start is None:
-        raise ArgumentError(function="arange", argument="start", got=start, expected="a number")
+        raise ArgumentError.about("arange", "start", start, "a number")
     named = [("start", start), ("stop", stop), ("step", step)]
     given = [(name, _concrete_number("arange", name, x)) for name, x in named if x is not None]
     if dtype is None:
@@ -348,7 +337,7 @@ def arange(
     else:
         start, stop = values["start"], values["stop"]
     if not dims.is_dim(step) and step == 0:
-        raise ArgumentValueError(function="arange", argument="step", got=0, expected="not zero")
+        raise ArgumentValueError.about("arange", "step", 0, "not zero")
     out = _iota(dtype, _steps(start, stop, step))
     if not (type(step) is int and step == 1):
         out = mul_p.bind(_scalar_of(step, dtype), out)
@@ -414,7 +403,6 @@ def linspace(
     The bounds may be arrays: the numbers then run along the new dimension `axis`. With `retstep` the
     result is (numbers, step). Integer dtypes round down.
 
-    >>> import sagax.numpy as snp
     >>> snp.linspace(0, 1, 5)
     Array([0.  , 0.25, 0.5 , 0.75, 1.  ], dtype=float32)
     """
@@ -470,11 +458,8 @@ def _spaced(
     computed, _ = _base.common_dtype(function, (start, stop))
     if dtype is not None:
         if dtypes.is_complex(computed) and not dtypes.is_complex(dtype):
-            raise ArgumentError(
-                function=function,
-                argument="dtype",
-                got=dtypes.name(dtype),
-                expected="a complex dtype, since a bound is complex",
+            raise ArgumentError.about(
+                function, "dtype", dtypes.name(dtype), "a complex dtype, since a bound is complex"
             )
         computed = dtype  # in which the numbers are computed already
     if not dtypes.is_inexact(computed):
@@ -541,7 +526,6 @@ def logspace(
 ) -> Array:
     """Create `num` numbers from base**start to base**stop, in equal steps of the exponent.
 
-    >>> import sagax.numpy as snp
     >>> snp.logspace(0, 2, 3)
     Array([  1.,  10., 100.], dtype=float32)
     """
@@ -557,7 +541,6 @@ def geomspace(
 ) -> Array:
     """Create `num` numbers from `start` to `stop`, each the same multiple of the one before.
 
-    >>> import sagax.numpy as snp
     >>> snp.geomspace(1, 1000, 4)
     Array([   1.,   10.,  100., 1000.], dtype=float32)
     """
@@ -603,7 +586,6 @@ def _end(x: Any, phase: Any, log_sum: Any) -> Any:
 def eye(N: Any, M: Any = None, k: Any = 0, dtype: Any = None, *, device: Any = None) -> Array:
     """Create the N by M matrix (default M = N) with ones on the diagonal `k` right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.eye(2, 3, 1)
     Array([[0., 1., 0.],
            [0., 0., 1.]], dtype=float32)
@@ -630,7 +612,6 @@ def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
 def identity(n: Any, dtype: Any = None) -> Array:
     """Create the n by n matrix with ones on the diagonal and zeros elsewhere.
 
-    >>> import sagax.numpy as snp
     >>> snp.identity(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
@@ -643,7 +624,6 @@ def identity(n: Any, dtype: Any = None) -> Array:
 def tri(N: Any, M: Any = None, k: Any = 0, dtype: Any = None) -> Array:
     """Create the N by M matrix with ones on and below the diagonal `k` right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.tri(2, 3, 1)
     Array([[1., 1., 0.],
            [1., 1., 1.]], dtype=float32)

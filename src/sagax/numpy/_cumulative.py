@@ -58,8 +58,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
 
     The dtype is that of `a` (booleans: the integer default), or `dtype`.
 
-    >>> import sagax.numpy as np
-    >>> np.cumsum(np.array([1, 2, 3]))
+    >>> snp.cumsum(snp.array([1, 2, 3]))
     Array([1, 3, 6], dtype=int32)
     """
     return _running("cumsum", cumsum_p, a, axis, dtype, out)
@@ -69,8 +68,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None)
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """Compute the cumulative products of `a` along `axis`; see `cumsum`.
 
-    >>> import sagax.numpy as np
-    >>> np.cumprod(np.array([1, 2, 3]))
+    >>> snp.cumprod(snp.array([1, 2, 3]))
     Array([1, 2, 6], dtype=int32)
     """
     return _running("cumprod", cumprod_p, a, axis, dtype, out)
@@ -79,8 +77,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """Compute cumulative sums as `cumsum` does, with NaN counted as 0.
 
-    >>> import sagax.numpy as np
-    >>> np.nancumsum(np.array([1, np.nan, 3]))
+    >>> snp.nancumsum(snp.array([1, snp.nan, 3]))
     Array([1., 1., 4.], dtype=float32)
     """
     return _running("nancumsum", cumsum_p, a, axis, dtype, out, nan=0)
@@ -89,8 +86,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = No
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """Compute cumulative products as `cumprod` does, with NaN counted as 1.
 
-    >>> import sagax.numpy as np
-    >>> np.nancumprod(np.array([2, np.nan, 3]))
+    >>> snp.nancumprod(snp.array([2, snp.nan, 3]))
     Array([2., 2., 6.], dtype=float32)
     """
     return _running("nancumprod", cumprod_p, a, axis, dtype, out, nan=1)
@@ -103,8 +99,7 @@ def cumulative_sum(
 
     Integers narrower than 32 bits become that wide. `include_initial` puts a 0 before them.
 
-    >>> import sagax.numpy as np
-    >>> np.cumulative_sum(np.array([1, 2, 3]), include_initial=True)
+    >>> snp.cumulative_sum(snp.array([1, 2, 3]), include_initial=True)
     Array([0, 1, 3, 6], dtype=int32)
     """
     return _cumulative("cumulative_sum", cumsum_p, 0, x, axis, dtype, include_initial)
@@ -117,8 +112,7 @@ def cumulative_prod(
 
     The dtype stays that of `x` unless another is requested. `include_initial` puts a 1 before them.
 
-    >>> import sagax.numpy as np
-    >>> np.cumulative_prod(np.array([1, 2, 3]), include_initial=True)
+    >>> snp.cumulative_prod(snp.array([1, 2, 3]), include_initial=True)
     Array([1, 1, 2, 6], dtype=int32)
     """
     return _cumulative("cumulative_prod", cumprod_p, 1, x, axis, dtype, include_initial)

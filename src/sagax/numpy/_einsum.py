@@ -48,8 +48,7 @@ def einsum(
       precision: of matrix products; see `lax.dot_general`.
       preferred_element_type: the dtype to add in, and of the result.
 
-    >>> import sagax.numpy as np
-    >>> np.einsum("ij,j->i", np.array([[1, 2], [3, 4]]), np.array([1, 1]))
+    >>> snp.einsum("ij,j->i", snp.array([[1, 2], [3, 4]]), snp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
     if out is not None:
@@ -187,11 +186,8 @@ def _letters(term: str) -> Labels:
     head, dots, tail = term.partition("...")
     for c in head + tail:
         if not c.isalpha():
-            raise ArgumentValueError(
-                function="einsum",
-                argument="subscripts",
-                got=repr(term),
-                expected="letters, with '...' at most once",
+            raise ArgumentValueError.about(
+                "einsum", "subscripts", repr(term), "letters, with '...' at most once"
             )
     return (*head, ..., *tail) if dots else tuple(head)
 
@@ -354,9 +350,8 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
     A step is a tuple of positions in the list of operands; these are removed, and their product is
     appended. The list can be given to `einsum` as `optimize`.
 
-    >>> import sagax.numpy as np
-    >>> x = np.ones((2, 2))
-    >>> np.einsum_path("ij,jk,kl->il", x, x, x)[0]
+    >>> x = snp.ones((2, 2))
+    >>> snp.einsum_path("ij,jk,kl->il", x, x, x)[0]
     [(0, 1), (0, 1)]
     """
     inputs, given, result = _read(subscripts, operands)

@@ -49,7 +49,6 @@ _abs, _neg = abs_p.bind, neg_p.bind
 def exp(x: Any, /) -> Array:
     """Compute e to the power of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.exp(snp.array([0.0, 1.0])).round(2)
     Array([1.  , 2.72], dtype=float32)
     """
@@ -60,7 +59,6 @@ def exp(x: Any, /) -> Array:
 def exp2(x: Any, /) -> Array:
     """Compute 2 to the power of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.exp2(snp.array([0.0, 3.0])).round(4)
     Array([1., 8.], dtype=float32)
     """
@@ -71,7 +69,6 @@ def exp2(x: Any, /) -> Array:
 def expm1(x: Any, /) -> Array:
     """Compute exp(x) - 1 elementwise, precise also where x is small.
 
-    >>> import sagax.numpy as snp
     >>> snp.expm1(snp.array([0.0, 1e-9]))
     Array([0.e+00, 1.e-09], dtype=float32)
     """
@@ -82,7 +79,6 @@ def expm1(x: Any, /) -> Array:
 def log(x: Any, /) -> Array:
     """Compute the natural logarithm of each element; NaN for negative real numbers.
 
-    >>> import sagax.numpy as snp
     >>> snp.log(snp.array([1.0, snp.e])).round(4)
     Array([0., 1.], dtype=float32)
     """
@@ -93,7 +89,6 @@ def log(x: Any, /) -> Array:
 def log1p(x: Any, /) -> Array:
     """Compute log(1 + x) elementwise, precise also where x is small.
 
-    >>> import sagax.numpy as snp
     >>> snp.log1p(snp.array([0.0, 1e-9]))
     Array([0.e+00, 1.e-09], dtype=float32)
     """
@@ -104,7 +99,6 @@ def log1p(x: Any, /) -> Array:
 def log2(x: Any, /) -> Array:
     """Compute the base-2 logarithm of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.log2(snp.array([1.0, 8.0])).round(4)
     Array([0., 3.], dtype=float32)
     """
@@ -116,7 +110,6 @@ def log2(x: Any, /) -> Array:
 def log10(x: Any, /) -> Array:
     """Compute the base-10 logarithm of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.log10(snp.array([1.0, 1000.0])).round(4)
     Array([0., 3.], dtype=float32)
     """
@@ -137,7 +130,6 @@ def _divide_by_real(x: Any, divisor: float) -> Array:
 def sqrt(x: Any, /) -> Array:
     """Compute the square root of each element; NaN for negative real numbers.
 
-    >>> import sagax.numpy as snp
     >>> snp.sqrt(snp.array([4, 9]))
     Array([2., 3.], dtype=float32)
     """
@@ -148,7 +140,6 @@ def sqrt(x: Any, /) -> Array:
 def cbrt(x: Any, /) -> Array:
     """Compute the real cube root of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.cbrt(snp.array([8, -27])).round(4)
     Array([ 2., -3.], dtype=float32)
     """
@@ -161,7 +152,6 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 
     Complex results have an imaginary part in [-pi, pi).
 
-    >>> import sagax.numpy as snp
     >>> snp.logaddexp(1000.0, snp.array([1000.0, 0.0])).round(1)
     Array([1000.7, 1000. ], dtype=float32)
     """
@@ -174,7 +164,6 @@ def logaddexp(x: Any, y: Any, /) -> Array:
 def logaddexp2(x: Any, y: Any, /) -> Array:
     """Compute log2(2**x + 2**y) elementwise, without overflow.
 
-    >>> import sagax.numpy as snp
     >>> snp.logaddexp2(1000.0, snp.array([1000.0, 0.0]))
     Array([1001., 1000.], dtype=float32)
     """
@@ -216,7 +205,6 @@ def hypot(x1: Any, x2: Any, /) -> Array:
 
     The result is inf where one operand is infinite.
 
-    >>> import sagax.numpy as snp
     >>> snp.hypot(3e30, snp.array([4e30]))
     Array([5.e+30], dtype=float32)
     """
@@ -264,7 +252,6 @@ def _hypotenuse(x: Any, y: Any) -> Array:
 def sin(x: Any, /) -> Array:
     """Compute the sine of each element, in radians.
 
-    >>> import sagax.numpy as snp
     >>> snp.sin(snp.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8415], dtype=float32)
     """
@@ -275,7 +262,6 @@ def sin(x: Any, /) -> Array:
 def cos(x: Any, /) -> Array:
     """Compute the cosine of each element, in radians.
 
-    >>> import sagax.numpy as snp
     >>> snp.cos(snp.array([0.0, 1.0])).round(4)
     Array([1.    , 0.5403], dtype=float32)
     """
@@ -286,7 +272,6 @@ def cos(x: Any, /) -> Array:
 def tan(x: Any, /) -> Array:
     """Compute the tangent of each element, in radians.
 
-    >>> import sagax.numpy as snp
     >>> snp.tan(snp.array([0.0, 1.0])).round(4)
     Array([0.    , 1.5574], dtype=float32)
     """
@@ -297,7 +282,6 @@ def tan(x: Any, /) -> Array:
 def arcsin(x: Any, /) -> Array:
     """Compute the inverse sine of each element, in [-pi/2, pi/2]; NaN for real x beyond [-1, 1].
 
-    >>> import sagax.numpy as snp
     >>> snp.arcsin(snp.array([0.0, 1.0])).round(4)
     Array([0.    , 1.5708], dtype=float32)
     """
@@ -308,7 +292,6 @@ def arcsin(x: Any, /) -> Array:
 def arccos(x: Any, /) -> Array:
     """Compute the inverse cosine of each element, in [0, pi]; NaN for real x outside of [-1, 1].
 
-    >>> import sagax.numpy as snp
     >>> snp.arccos(snp.array([1.0, 0.0])).round(4)
     Array([0.    , 1.5708], dtype=float32)
     """
@@ -319,7 +302,6 @@ def arccos(x: Any, /) -> Array:
 def arctan(x: Any, /) -> Array:
     """Compute the inverse tangent of each element, in [-pi/2, pi/2].
 
-    >>> import sagax.numpy as snp
     >>> snp.arctan(snp.array([0.0, 1.0])).round(4)
     Array([0.    , 0.7854], dtype=float32)
     """
@@ -330,7 +312,6 @@ def arctan(x: Any, /) -> Array:
 def arctan2(x1: Any, x2: Any, /) -> Array:
     """Compute the angle in [-pi, pi] of the point with ordinate x1 and abscissa x2.
 
-    >>> import sagax.numpy as snp
     >>> snp.arctan2(1.0, snp.array([1.0, -1.0])).round(4)
     Array([0.7854, 2.3562], dtype=float32)
     """
@@ -341,7 +322,6 @@ def arctan2(x1: Any, x2: Any, /) -> Array:
 def sinh(x: Any, /) -> Array:
     """Compute the hyperbolic sine of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.sinh(snp.array([0.0, 1.0])).round(4)
     Array([0.    , 1.1752], dtype=float32)
     """
@@ -352,7 +332,6 @@ def sinh(x: Any, /) -> Array:
 def cosh(x: Any, /) -> Array:
     """Compute the hyperbolic cosine of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.cosh(snp.array([0.0, 1.0])).round(4)
     Array([1.    , 1.5431], dtype=float32)
     """
@@ -363,7 +342,6 @@ def cosh(x: Any, /) -> Array:
 def tanh(x: Any, /) -> Array:
     """Compute the hyperbolic tangent of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.tanh(snp.array([0.0, 1.0])).round(3)
     Array([0.   , 0.762], dtype=float32)
     """
@@ -374,7 +352,6 @@ def tanh(x: Any, /) -> Array:
 def arcsinh(x: Any, /) -> Array:
     """Compute the inverse hyperbolic sine of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.arcsinh(snp.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8814], dtype=float32)
     """
@@ -385,7 +362,6 @@ def arcsinh(x: Any, /) -> Array:
 def arccosh(x: Any, /) -> Array:
     """Compute the inverse hyperbolic cosine of each element, at least 0; NaN for real x below 1.
 
-    >>> import sagax.numpy as snp
     >>> snp.arccosh(snp.array([1.0, 2.0])).round(3)
     Array([0.   , 1.317], dtype=float32)
     """
@@ -401,7 +377,6 @@ def arccosh(x: Any, /) -> Array:
 def arctanh(x: Any, /) -> Array:
     """Compute the inverse hyperbolic tangent of each element; NaN for real x outside of [-1, 1].
 
-    >>> import sagax.numpy as snp
     >>> snp.arctanh(snp.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5493], dtype=float32)
     """
@@ -416,7 +391,6 @@ asinh, acosh, atanh = arcsinh, arccosh, arctanh
 def deg2rad(x: Any, /) -> Array:
     """Convert angles from degrees to radians.
 
-    >>> import sagax.numpy as snp
     >>> snp.deg2rad(snp.array([0.0, 180.0])).round(4)
     Array([0.    , 3.1416], dtype=float32)
     """
@@ -431,7 +405,6 @@ radians = deg2rad
 def rad2deg(x: Any, /) -> Array:
     """Convert angles from radians to degrees.
 
-    >>> import sagax.numpy as snp
     >>> snp.rad2deg(snp.array([0.0, snp.pi])).round(4)
     Array([  0., 180.], dtype=float32)
     """
@@ -446,7 +419,6 @@ degrees = rad2deg
 def i0(x: Any, /) -> Array:
     """Compute the modified Bessel function of the first kind, of order 0. Real numbers only.
 
-    >>> import sagax.numpy as snp
     >>> snp.i0(snp.array([0.0, 1.0])).round(3)
     Array([1.   , 1.266], dtype=float32)
     """
@@ -465,7 +437,6 @@ def i0(x: Any, /) -> Array:
 def sinc(x: Any, /) -> Array:
     """Compute sin(pi x) / (pi x) elementwise, and 1 at x = 0.
 
-    >>> import sagax.numpy as snp
     >>> snp.sinc(snp.array([0.0, 0.5])).round(3)
     Array([1.   , 0.637], dtype=float32)
     """
@@ -519,7 +490,6 @@ def _complex_sinc(x: Any) -> Array:
 def real(val: Any, /) -> Array:
     """Return the real part of each element; real numbers as they are.
 
-    >>> import sagax.numpy as snp
     >>> snp.real(snp.array([1 + 2j]))
     Array([1.], dtype=float32)
     """
@@ -532,7 +502,6 @@ def real(val: Any, /) -> Array:
 def imag(val: Any, /) -> Array:
     """Return the imaginary part of each element; zeros for real numbers.
 
-    >>> import sagax.numpy as snp
     >>> snp.imag(snp.array([1 + 2j]))
     Array([2.], dtype=float32)
     """
@@ -545,7 +514,6 @@ def imag(val: Any, /) -> Array:
 def conjugate(x: Any, /) -> Array:
     """Compute the complex conjugate of each element; real numbers as they are.
 
-    >>> import sagax.numpy as snp
     >>> snp.conjugate(snp.array([1 + 2j]))
     Array([1.-2.j], dtype=complex64)
     """
@@ -562,7 +530,6 @@ conj = conjugate
 def iscomplex(x: Any, /) -> Array:
     """Return whether each element has an imaginary part that is not zero.
 
-    >>> import sagax.numpy as snp
     >>> snp.iscomplex(snp.array([1 + 0j, 1j]))
     Array([False,  True], dtype=bool)
     """
@@ -574,7 +541,6 @@ def iscomplex(x: Any, /) -> Array:
 def isreal(x: Any, /) -> Array:
     """Return whether the imaginary part of each element is zero.
 
-    >>> import sagax.numpy as snp
     >>> snp.isreal(snp.array([1 + 0j, 1j]))
     Array([ True, False], dtype=bool)
     """
@@ -585,7 +551,6 @@ def isreal(x: Any, /) -> Array:
 def angle(z: Any, deg: bool = False) -> Array:
     """Compute the angle of each complex number in the plane, in radians, or in degrees if `deg`.
 
-    >>> import sagax.numpy as snp
     >>> snp.angle(snp.array([1j, -1]), deg=True).round(4)
     Array([ 90., 180.], dtype=float32)
     """

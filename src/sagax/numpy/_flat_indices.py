@@ -61,7 +61,6 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Array, ...]:
 
     Negative indices count from the end; indices beyond the ends are clipped to them.
 
-    >>> import sagax.numpy as snp
     >>> snp.unravel_index(snp.array([5, 7]), (2, 4))
     (Array([1, 1], dtype=int32), Array([1, 3], dtype=int32))
     """
@@ -102,7 +101,6 @@ def ravel_multi_index(
     `mode` says what an index out of bounds means: "raise" (which needs concrete indices), "wrap",
     "clip", or "ignore" (not looked for). `order` "F" counts with the first dimension fastest.
 
-    >>> import sagax.numpy as snp
     >>> snp.ravel_multi_index((snp.array([1, 1]), snp.array([1, 3])), (2, 4))
     Array([5, 7], dtype=int32)
     """
@@ -147,9 +145,7 @@ def _result_dtype(name: str, given: list, sizes: dims.Shape, dtype: Any) -> Any:
     else:
         found = dtypes.default_int(_base.x64())
     if dtypes.kind(found) not in "iu":
-        raise ArgumentValueError(
-            function=name, argument="dtype", got=dtypes.name(found), expected="an integer dtype"
-        )
+        raise ArgumentValueError.about(name, "dtype", dtypes.name(found), "an integer dtype")
     if _too_large(dims.size(sizes) - 1, found):
         raise ArgumentValueError(
             f"{dtypes.name(found)} cannot hold the places in an array of shape {sizes}",

@@ -53,7 +53,6 @@ def _rounded(function: str, primitive: Any, x: Any, **params: Any) -> Array:
 def floor(x: Any, /) -> Array:
     """Round each element down to an integer, in the dtype of `x`.
 
-    >>> import sagax.numpy as snp
     >>> snp.floor(snp.array([1.7, -1.7]))
     Array([ 1., -2.], dtype=float32)
     """
@@ -64,7 +63,6 @@ def floor(x: Any, /) -> Array:
 def ceil(x: Any, /) -> Array:
     """Round each element up to an integer, in the dtype of `x`.
 
-    >>> import sagax.numpy as snp
     >>> snp.ceil(snp.array([1.7, -1.7]))
     Array([ 2., -1.], dtype=float32)
     """
@@ -75,7 +73,6 @@ def ceil(x: Any, /) -> Array:
 def trunc(x: Any, /) -> Array:
     """Round each element toward zero to an integer, in the dtype of `x`.
 
-    >>> import sagax.numpy as snp
     >>> snp.trunc(snp.array([1.7, -1.7]))
     Array([ 1., -1.], dtype=float32)
     """
@@ -93,7 +90,6 @@ def _truncated(x: Any) -> Array:
 def rint(x: Any, /) -> Array:
     """Round each element to the nearest integer, halves to the even neighbor, in floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.rint(snp.array([1.7, 2.5, -2.5]))
     Array([ 2.,  2., -2.], dtype=float32)
     """
@@ -115,7 +111,6 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
 
     The dtype stays. A negative number of decimals rounds to tens, hundreds, ...
 
-    >>> import sagax.numpy as snp
     >>> snp.round(snp.array([1.234, -2.5]), 1)
     Array([ 1.2, -2.5], dtype=float32)
     """
@@ -125,7 +120,6 @@ def round(a: Any, decimals: int = 0, out: None = None) -> Array:
 def around(a: Any, decimals: int = 0, out: None = None) -> Array:
     """Round each element to the given number of decimals: another name of `round`.
 
-    >>> import sagax.numpy as snp
     >>> snp.around(snp.array([1.5, 2.5]))
     Array([2., 2.], dtype=float32)
     """
@@ -170,9 +164,7 @@ def _static_integer(function: str, argument: str, value: Any) -> int:
     try:
         return value.__index__()
     except AttributeError:
-        raise ArgumentError(
-            function=function, argument=argument, got=value, expected="an int"
-        ) from None
+        raise ArgumentError.about(function, argument, value, "an int") from None
 
 
 def _round_integers(x: Any, digits: int) -> Array:
@@ -206,7 +198,6 @@ def _zero(x: Any) -> Any:
 def isfinite(x: Any, /) -> Array:
     """Return whether each element is neither infinite nor NaN.
 
-    >>> import sagax.numpy as snp
     >>> snp.isfinite(snp.array([1.0, snp.inf, snp.nan]))
     Array([ True, False, False], dtype=bool)
     """
@@ -228,7 +219,6 @@ def _any_part(combine: Any, predicate: Any, x: Any) -> Array:
 def isinf(x: Any, /) -> Array:
     """Return whether each element is inf or -inf, in one of its parts if it is complex.
 
-    >>> import sagax.numpy as snp
     >>> snp.isinf(snp.array([1.0, -snp.inf, snp.nan]))
     Array([False,  True, False], dtype=bool)
     """
@@ -246,7 +236,6 @@ def isinf(x: Any, /) -> Array:
 def isnan(x: Any, /) -> Array:
     """Return whether each element is NaN, in one of its parts if it is complex.
 
-    >>> import sagax.numpy as snp
     >>> snp.isnan(snp.array([1.0, snp.inf, snp.nan]))
     Array([False, False,  True], dtype=bool)
     """
@@ -274,7 +263,6 @@ def _is_infinity(function: str, x: Any, value: float, out: Any) -> Array:
 def isposinf(x: Any, /, out: None = None) -> Array:
     """Return whether each element is inf. Real numbers only.
 
-    >>> import sagax.numpy as snp
     >>> snp.isposinf(snp.array([snp.inf, -snp.inf]))
     Array([ True, False], dtype=bool)
     """
@@ -284,7 +272,6 @@ def isposinf(x: Any, /, out: None = None) -> Array:
 def isneginf(x: Any, /, out: None = None) -> Array:
     """Return whether each element is -inf. Real numbers only.
 
-    >>> import sagax.numpy as snp
     >>> snp.isneginf(snp.array([snp.inf, -snp.inf]))
     Array([False,  True], dtype=bool)
     """
@@ -295,7 +282,6 @@ def isneginf(x: Any, /, out: None = None) -> Array:
 def signbit(x: Any, /) -> Array:
     """Return whether the sign bit of each element is set: for negative numbers, -0.0 and some NaNs.
 
-    >>> import sagax.numpy as snp
     >>> snp.signbit(snp.array([1.0, -0.0]))
     Array([False,  True], dtype=bool)
     """
@@ -328,7 +314,6 @@ def _bits(x: Any) -> Any:
 def copysign(x1: Any, x2: Any, /) -> Array:
     """Combine the absolute value of x1 with the sign of x2, in floating point.
 
-    >>> import sagax.numpy as snp
     >>> snp.copysign(3, snp.array([1.0, -0.0]))
     Array([ 3., -3.], dtype=float32)
     """
@@ -355,7 +340,6 @@ def _refuse_complex(function: str, x: Any) -> None:
 def nextafter(x: Any, y: Any, /) -> Array:
     """Return the floating point number next to x in the direction of y.
 
-    >>> import sagax.numpy as snp
     >>> snp.nextafter(snp.float32(1), 2) > 1
     Array(True, dtype=bool)
     """
@@ -366,7 +350,6 @@ def nextafter(x: Any, y: Any, /) -> Array:
 def spacing(x: Any, /) -> Array:
     """Compute the distance from each element to the next one further from zero, with its sign.
 
-    >>> import sagax.numpy as snp
     >>> snp.spacing(snp.array([1.0, -4.0]))
     Array([ 1.1920929e-07, -4.7683716e-07], dtype=float32)
     """
@@ -383,7 +366,6 @@ def spacing(x: Any, /) -> Array:
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     """Split each element into its fractional and its integral part, both with its sign.
 
-    >>> import sagax.numpy as snp
     >>> snp.modf(snp.array([1.5, -2.25]))
     (Array([ 0.5 , -0.25], dtype=float32), Array([ 1., -2.], dtype=float32))
     """
@@ -399,7 +381,6 @@ def frexp(x: Any, /) -> tuple[Array, Array]:
 
     e = 0 for zero, infinities and NaN. m has the sign and the dtype of x, e is an integer.
 
-    >>> import sagax.numpy as snp
     >>> snp.frexp(snp.array([3.0, -0.25]))
     (Array([ 0.75, -0.5 ], dtype=float32), Array([ 2, -1], dtype=int32))
     """
@@ -468,7 +449,6 @@ def _times_power(x: Any, n: Any) -> Array:
 def ldexp(x1: Any, x2: Any, /) -> Array:
     """Compute x1 * 2**x2 elementwise, in floating point; x2 are integers.
 
-    >>> import sagax.numpy as snp
     >>> snp.ldexp(snp.array([1.0, 1.5]), snp.array([3, -1]))
     Array([8.  , 0.75], dtype=float32)
     """
@@ -500,7 +480,6 @@ def heaviside(x1: Any, x2: Any, /) -> Array:
 
     NaN stays.
 
-    >>> import sagax.numpy as snp
     >>> snp.heaviside(snp.array([-1.0, 0.0, 1.0]), 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
     """

@@ -51,7 +51,6 @@ def _triangle(function: str, m: Any, k: Any) -> tuple:
 def tril(m: Any, k: Any = 0) -> Array:
     """Zero the elements of each matrix of `m` above the diagonal `k` columns right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.tril(snp.ones((2, 3)))
     Array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
@@ -64,7 +63,6 @@ def tril(m: Any, k: Any = 0) -> Array:
 def triu(m: Any, k: Any = 0) -> Array:
     """Zero the elements of each matrix of `m` below the diagonal `k` columns right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.triu(snp.ones((2, 3)))
     Array([[1., 1., 1.],
            [0., 1., 1.]], dtype=float32)
@@ -79,7 +77,6 @@ def diag(v: Any, k: int = 0) -> Array:
 
     If `v` is a matrix, that diagonal of it.
 
-    >>> import sagax.numpy as snp
     >>> snp.diag(snp.array([1, 2]))
     Array([[1, 0],
            [0, 2]], dtype=int32)
@@ -109,7 +106,6 @@ def _diagonal_matrix(x: Any, k: int) -> Array:
 def diagflat(v: Any, k: int = 0) -> Array:
     """Create the matrix with the flattened `v` on the diagonal `k` columns right of the main one.
 
-    >>> import sagax.numpy as snp
     >>> snp.diagflat(snp.array([[1], [2]]))
     Array([[1, 0],
            [0, 2]], dtype=int32)
@@ -124,7 +120,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     `N` is by default the number of elements; with `increasing` the powers go up. Integers keep their
     dtype. Raises ValueError if `x` is no vector or `N` is negative.
 
-    >>> import sagax.numpy as snp
     >>> snp.vander(snp.array([1, 2, 3]))
     Array([[1, 1, 1],
            [4, 2, 1],
@@ -162,7 +157,6 @@ def _host_indices(indices: tuple) -> tuple:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Return the indices of an n by m matrix's elements on and below the diagonal `k`.
 
-    >>> import sagax.numpy as snp
     >>> snp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
@@ -173,7 +167,6 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Return the indices of an n by m matrix's elements on and above the diagonal `k`.
 
-    >>> import sagax.numpy as snp
     >>> snp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
@@ -189,7 +182,6 @@ def _static(function: str, n: Any, k: Any, m: Any) -> tuple:
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
     """Return `tril_indices` for the shape of the matrix `arr`.
 
-    >>> import sagax.numpy as snp
     >>> snp.tril_indices_from(snp.ones((2, 2)))
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
@@ -200,7 +192,6 @@ def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, Array]:
     """Return `triu_indices` for the shape of the matrix `arr`.
 
-    >>> import sagax.numpy as snp
     >>> snp.triu_indices_from(snp.ones((2, 2)))
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
@@ -220,7 +211,6 @@ def _matrix_shape(function: str, arr: Any) -> tuple:
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """Return the indices of the main diagonal of n elements, one array for each dimension.
 
-    >>> import sagax.numpy as snp
     >>> snp.diag_indices(2)
     (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
@@ -238,7 +228,6 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 def diag_indices_from(arr: Any) -> tuple[Array, ...]:
     """Return the indices of the main diagonal of `arr`, whose dimensions are all of one size.
 
-    >>> import sagax.numpy as snp
     >>> snp.diag_indices_from(snp.ones((2, 2)))
     (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
@@ -264,14 +253,11 @@ def mask_indices(
 
     `size` fixes how many there are, as in `nonzero`.
 
-    >>> import sagax.numpy as snp
     >>> snp.mask_indices(2, snp.triu)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     if not callable(mask_func):
-        raise ArgumentError(
-            function="mask_indices", argument="mask_func", got=mask_func, expected="a function"
-        )
+        raise ArgumentError.about("mask_indices", "mask_func", mask_func, "a function")
     rows, columns = _nonzero.nonzero(mask_func(ones((n, n)), k), size=size)
     return rows, columns
 
@@ -287,7 +273,6 @@ def meshgrid(
     With `indexing` "xy" the first two dimensions are exchanged, as for pictures. `sparse` keeps the
     others at size 1.
 
-    >>> import sagax.numpy as snp
     >>> snp.meshgrid(snp.arange(2), snp.arange(3), indexing="ij")[1]
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
@@ -328,7 +313,6 @@ def indices(dimensions: Any, dtype: Any = None, sparse: bool = False) -> Any:
     They are stacked along a new first dimension; with `sparse` they are a tuple of arrays that
     broadcast against each other.
 
-    >>> import sagax.numpy as snp
     >>> snp.indices((2, 2))[0]
     Array([[0, 0],
            [1, 1]], dtype=int32)
@@ -355,15 +339,12 @@ def fromfunction(
     It is called once, by vmap, with numbers of the given dtype, one for each dimension; keyword
     arguments are passed on. It may return a pytree.
 
-    >>> import sagax.numpy as snp
     >>> snp.fromfunction(lambda i, j: i + 10 * j, (2, 3), dtype=int)
     Array([[ 0, 10, 20],
            [ 1, 11, 21]], dtype=int32)
     """
     if not callable(function):
-        raise ArgumentError(
-            function="fromfunction", argument="function", got=function, expected="a function"
-        )
+        raise ArgumentError.about("fromfunction", "function", function, "a function")
     shape = dims.canonical_shape(shape, "fromfunction: argument shape")
     dtype = dtypes.requested_dtype(dtype, "fromfunction")
 

@@ -46,8 +46,7 @@ def bincount(
     The result has `length` elements, greater numbers are left out; without it, at least `minlength`,
     and as many as `x` needs, which must be concrete then. Negative numbers count as 0.
 
-    >>> import sagax.numpy as np
-    >>> np.bincount(np.array([1, 1, 3]))
+    >>> snp.bincount(snp.array([1, 1, 3]))
     Array([0, 2, 0, 1], dtype=int32)
     """
     refuse_sharding("bincount", out_sharding)
@@ -60,9 +59,7 @@ def bincount(
             x=x,
         )
     if aval.ndim != 1:
-        raise ArgumentValueError(
-            function="bincount", argument="x", got=x, expected="a vector (one dimension)"
-        )
+        raise ArgumentValueError.about("bincount", "x", x, "a vector (one dimension)")
     minlength = static_int("bincount", "minlength", minlength)
     if length is None:
         known = concrete_or_raise(
@@ -76,11 +73,8 @@ def bincount(
     else:
         weights, w_aval = with_aval("bincount", weights, 1)
         if not dims.same_shape(w_aval.shape, aval.shape):
-            raise ArgumentValueError(
-                function="bincount",
-                argument="weights",
-                got=weights,
-                expected=f"the shape of x, {aval.shape}",
+            raise ArgumentValueError.about(
+                "bincount", "weights", weights, f"the shape of x, {aval.shape}"
             )
     counts = zeros((length,), aval_of(weights).dtype)
     if dtypes.kind(aval.dtype) == "b":
@@ -97,8 +91,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     `bins` is their number, for bins of equal width from the least to the greatest element (or over
     `range`, a pair), or the edges themselves.
 
-    >>> import sagax.numpy as np
-    >>> np.histogram_bin_edges(np.array([0.0, 3.0]), bins=3)
+    >>> snp.histogram_bin_edges(snp.array([0.0, 3.0]), bins=3)
     Array([0., 1., 2., 3.], dtype=float32)
     """
     del (
@@ -122,14 +115,10 @@ def _edges(function: str, a: Any, bins: Any, limits: Any) -> Array:
     if aval.ndim == 1:
         return structural.convert(_base.as_array(function, bins), dtype)
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function=function, argument="bins", got=bins, expected="a number, or a vector of edges"
-        )
+        raise ArgumentValueError.about(function, "bins", bins, "a number, or a vector of edges")
     count = static_int(function, "bins", bins)
     if count < 1:
-        raise ArgumentValueError(
-            function=function, argument="bins", got=count, expected="at least one bin"
-        )
+        raise ArgumentValueError.about(function, "bins", count, "at least one bin")
     if limits is not None:
         low, high = _limits(function, limits, dtype)
     elif aval_of(a).size == 0:
@@ -145,9 +134,7 @@ def _limits(function: str, limits: Any, dtype: Any) -> tuple[Any, Any]:
     if isinstance(limits, (Array, np.ndarray)) and limits.shape == (2,):
         limits = (limits[0], limits[1])
     if not isinstance(limits, (list, tuple)) or len(limits) != 2:
-        raise ArgumentValueError(
-            function=function, argument="range", got=limits, expected="a pair: least and greatest"
-        )
+        raise ArgumentValueError.about(function, "range", limits, "a pair: least and greatest")
     low, high = (
         structural.convert(_base.as_array(function, _base.as_operand(function, v)), dtype)
         for v in limits
@@ -168,8 +155,7 @@ def histogram(
     A bin holds its left edge, the last one both. `bins` and `range` as in `histogram_bin_edges`. With
     `density` the counts are divided by their sum and the widths of the bins. Floating point.
 
-    >>> import sagax.numpy as np
-    >>> counts, edges = np.histogram(np.array([1, 2, 2, 3]), bins=2)
+    >>> counts, edges = snp.histogram(snp.array([1, 2, 2, 3]), bins=2)
     >>> counts
     Array([1., 3.], dtype=float32)
     """
@@ -214,19 +200,15 @@ def histogramdd(
     integers unless there are weights. With `density` they are divided by their sum and by the volumes
     of the cells.
 
-    >>> import sagax.numpy as np
-    >>> counts, edges = np.histogramdd(np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]), bins=2)
+    >>> counts, edges = snp.histogramdd(snp.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0]]), bins=2)
     >>> counts
     Array([[1, 0],
            [1, 1]], dtype=int32)
     """
     sample, aval = with_aval("histogramdd", sample)
     if aval.ndim != 2:
-        raise ArgumentValueError(
-            function="histogramdd",
-            argument="sample",
-            got=sample,
-            expected="a matrix with a row for each point",
+        raise ArgumentValueError.about(
+            "histogramdd", "sample", sample, "a matrix with a row for each point"
         )
     (sample,) = _base.promote_inexact("histogramdd", sample)
     points, count = aval.shape
@@ -240,11 +222,8 @@ def histogramdd(
             )
         (weights,) = _base.promote_inexact("histogramdd", weights)
     if range is not None and (not isinstance(range, (list, tuple)) or len(range) != count):
-        raise ArgumentValueError(
-            function="histogramdd",
-            argument="range",
-            got=range,
-            expected=f"None, or {count} pairs: one for each coordinate",
+        raise ArgumentValueError.about(
+            "histogramdd", "range", range, f"None, or {count} pairs: one for each coordinate"
         )
     if isinstance(bins, (list, tuple)):
         if len(bins) != count:
@@ -288,8 +267,8 @@ def histogram2d(
 
     `bins` is a number or edges for both, or a pair of these; everything else as in `histogramdd`.
 
-    >>> import sagax.numpy as np
-    >>> counts, _, _ = np.histogram2d(np.array([0.0, 1.0, 1.0]), np.array([0.0, 1.0, 0.0]), bins=2)
+    >>> x, y = snp.array([0.0, 1.0, 1.0]), snp.array([0.0, 1.0, 0.0])
+    >>> counts, _, _ = snp.histogram2d(x, y, bins=2)
     >>> counts
     Array([[1, 0],
            [1, 1]], dtype=int32)

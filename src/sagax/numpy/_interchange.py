@@ -28,7 +28,6 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     with x64 off, 64-bit numbers become 32-bit ones, which copies too.
 
     >>> import numpy
-    >>> import sagax.numpy as snp
     >>> snp.from_dlpack(numpy.arange(3, dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
@@ -69,7 +68,6 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 
     The bytes are read as `dtype`, of 64 bits too; with x64 off the numbers then become 32-bit ones.
 
-    >>> import sagax.numpy as snp
     >>> snp.frombuffer(b"ab", dtype=snp.uint8)
     Array([97, 98], dtype=uint8)
     """
@@ -80,7 +78,6 @@ def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0
 def fromstring(string: str, dtype: Any = float, count: int = -1, *, sep: str) -> Array:
     """Parse the numbers in a text, separated by `sep`.
 
-    >>> import sagax.numpy as snp
     >>> snp.fromstring("1, 2, 3", dtype=int, sep=",")
     Array([1, 2, 3], dtype=int32)
     """
@@ -100,7 +97,6 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
 
     >>> import tempfile
     >>> import numpy
-    >>> import sagax.numpy as snp
     >>> with tempfile.TemporaryFile() as file:
     ...     _ = file.write(bytes([1, 2])), file.seek(0)
     ...     snp.asarray(numpy.fromfile(file, dtype="uint8"))
@@ -113,7 +109,6 @@ def fromiter(*args: Any, **kwargs: Any) -> Array:
     """Raise NotImplementedError: read with NumPy's `fromiter`, and make an array of the result.
 
     >>> import numpy
-    >>> import sagax.numpy as snp
     >>> snp.asarray(numpy.fromiter(range(3), dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
@@ -127,7 +122,6 @@ def save(file: str | os.PathLike | IO[bytes], arr: Any, allow_pickle: bool = Tru
     """Write an array to a file in NumPy's format (.npy).
 
     >>> import io
-    >>> import sagax.numpy as snp
     >>> file = io.BytesIO()
     >>> snp.save(file, snp.arange(3))
     >>> _ = file.seek(0)
@@ -143,7 +137,6 @@ def savez(
     """Write several arrays to one file (.npz), under the given names or arr_0, arr_1, ...
 
     >>> import io
-    >>> import sagax.numpy as snp
     >>> file = io.BytesIO()
     >>> snp.savez(file, x=snp.arange(3))
     >>> _ = file.seek(0)
@@ -162,7 +155,6 @@ def load(file: str | os.PathLike | IO[bytes], *args: Any, **kwargs: Any) -> Any:
     does not know.
 
     >>> import io
-    >>> import sagax.numpy as snp
     >>> file = io.BytesIO()
     >>> snp.save(file, snp.arange(3))
     >>> _ = file.seek(0)

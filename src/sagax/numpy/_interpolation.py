@@ -32,8 +32,7 @@ def interp(
 
     Floating point, of the shape of `x`.
 
-    >>> import sagax.numpy as np
-    >>> np.interp(np.array([0.0, 2.5]), np.array([1.0, 2.0, 3.0]), np.array([3.0, 2.0, 0.0]))
+    >>> snp.interp(snp.array([0.0, 2.5]), snp.array([1.0, 2.0, 3.0]), snp.array([3.0, 2.0, 0.0]))
     Array([3., 1.], dtype=float32)
     """
     x, x_aval = with_aval("interp", x, 0)
@@ -46,9 +45,7 @@ def interp(
             got=f"shapes {xp_aval.shape} and {fp_aval.shape}",
         )
     if dims.same(xp_aval.size, 0):
-        raise ArgumentValueError(
-            function="interp", argument="xp", got=xp, expected="at least one point"
-        )
+        raise ArgumentValueError.about("interp", "xp", xp, "at least one point")
     for name, aval in (("x", x_aval), ("xp", xp_aval)):
         if dtypes.is_complex(aval.dtype):
             raise ArgumentValueError(

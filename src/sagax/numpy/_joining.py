@@ -33,17 +33,13 @@ def _operands(function: str, arrays: Any) -> list:
     """Convert the arrays of a sequence (or along the first axis of one array), each checked."""
     if isinstance(arrays, (Array, np.ndarray)):
         if not arrays.ndim:
-            raise ArgumentError(
-                function=function, argument="arrays", got=arrays, expected="a sequence of arrays"
-            )
+            raise ArgumentError.about(function, "arrays", arrays, "a sequence of arrays")
         return list(shaping.unstack(arrays))
     if not isinstance(arrays, (list, tuple)):
         try:
             arrays = list(arrays)
         except TypeError:
-            raise ArgumentError(
-                function=function, argument="arrays", got=arrays, expected="a sequence of arrays"
-            ) from None
+            raise ArgumentError.about(function, "arrays", arrays, "a sequence of arrays") from None
     if not arrays:
         raise ArgumentValueError(
             f"Need at least one array to {function}.", function=function, argument="arrays"
@@ -84,8 +80,7 @@ def concatenate(arrays: Arrays, axis: int | None = 0, dtype: Any = None) -> Arra
 
     The result has the common dtype, or `dtype`.
 
-    >>> import sagax.numpy as np
-    >>> np.concatenate([np.arange(2), np.arange(3)])
+    >>> snp.concatenate([snp.arange(2), snp.arange(3)])
     Array([0, 1, 0, 1, 2], dtype=int32)
     """
     return _concatenate("concatenate", arrays, axis, dtype)
@@ -119,8 +114,7 @@ def _joined(function: str, arrays: list, axis: int) -> Array:
 def concat(arrays: Arrays, *, axis: int | None = 0) -> Array:
     """Join arrays along `axis`; `concatenate` by its name in the array API.
 
-    >>> import sagax.numpy as np
-    >>> np.concat([np.arange(2), np.arange(3)])
+    >>> snp.concat([snp.arange(2), snp.arange(3)])
     Array([0, 1, 0, 1, 2], dtype=int32)
     """
     return _concatenate("concat", arrays, axis)
@@ -129,8 +123,7 @@ def concat(arrays: Arrays, *, axis: int | None = 0) -> Array:
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
     """Append `values` to `arr` along `axis`; with None both are flattened first.
 
-    >>> import sagax.numpy as np
-    >>> np.append(np.array([1, 2]), 3)
+    >>> snp.append(snp.array([1, 2]), 3)
     Array([1, 2, 3], dtype=int32)
     """
     return _concatenate("append", [arr, values], axis)
@@ -144,8 +137,7 @@ def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) ->
 
     The result has the common dtype, or `dtype`. Raises a ValueError when shapes differ.
 
-    >>> import sagax.numpy as np
-    >>> np.stack([np.arange(2), np.arange(2)], axis=1)
+    >>> snp.stack([snp.arange(2), snp.arange(2)], axis=1)
     Array([[0, 0],
            [1, 1]], dtype=int32)
     """
@@ -162,8 +154,7 @@ def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) ->
 def vstack(tup: Arrays, dtype: Any = None) -> Array:
     """Stack arrays vertically: joined along the first dimension; vectors are rows.
 
-    >>> import sagax.numpy as np
-    >>> np.vstack([np.arange(2), np.arange(2)])
+    >>> snp.vstack([snp.arange(2), snp.arange(2)])
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
@@ -174,8 +165,7 @@ def vstack(tup: Arrays, dtype: Any = None) -> Array:
 def hstack(tup: Arrays, dtype: Any = None) -> Array:
     """Stack arrays horizontally: joined along the second dimension, vectors along their only one.
 
-    >>> import sagax.numpy as np
-    >>> np.hstack([np.ones((2, 1)), np.zeros((2, 2))])
+    >>> snp.hstack([snp.ones((2, 1)), snp.zeros((2, 2))])
     Array([[1., 0., 0.],
            [1., 0., 0.]], dtype=float32)
     """
@@ -187,8 +177,7 @@ def hstack(tup: Arrays, dtype: Any = None) -> Array:
 def dstack(tup: Arrays, dtype: Any = None) -> Array:
     """Stack arrays in depth: joined along the third dimension.
 
-    >>> import sagax.numpy as np
-    >>> np.dstack([np.arange(2), np.arange(2)])
+    >>> snp.dstack([snp.arange(2), snp.arange(2)])
     Array([[[0, 0],
             [1, 1]]], dtype=int32)
     """
@@ -199,8 +188,7 @@ def dstack(tup: Arrays, dtype: Any = None) -> Array:
 def column_stack(tup: Arrays) -> Array:
     """Stack arrays as columns of a matrix: vectors are one column each.
 
-    >>> import sagax.numpy as np
-    >>> np.column_stack([np.arange(2), np.ones((2, 2))])
+    >>> snp.column_stack([snp.arange(2), snp.ones((2, 2))])
     Array([[0., 1., 1.],
            [1., 1., 1.]], dtype=float32)
     """
@@ -218,8 +206,7 @@ def block(arrays: Any) -> Array:
 
     A list joins along the last axis, a list of lists too along the one before it, and so on.
 
-    >>> import sagax.numpy as np
-    >>> np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((1, 3))]])
+    >>> snp.block([[snp.ones((1, 1)), snp.zeros((1, 2))], [snp.zeros((1, 3))]])
     Array([[1., 0., 0.],
            [0., 0., 0.]], dtype=float32)
     """
@@ -255,9 +242,7 @@ def _block_depth(nested: Any, path: str) -> int:
     if not isinstance(nested, list):
         return 0
     if not nested:
-        raise ArgumentValueError(
-            function="block", argument=path, got="an empty list", expected="at least one block"
-        )
+        raise ArgumentValueError.about("block", path, "an empty list", "at least one block")
     depths = [_block_depth(x, f"{path}[{i}]") for i, x in enumerate(nested)]
     if len(set(depths)) > 1:
         raise ArgumentValueError(
@@ -284,10 +269,9 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
     Raises a ValueError when it cannot be cut into so many equal pieces (see `array_split`).
 
-    >>> import sagax.numpy as np
-    >>> np.split(np.arange(4), 2)
+    >>> snp.split(snp.arange(4), 2)
     [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
-    >>> np.split(np.arange(4), [1, 3])
+    >>> snp.split(snp.arange(4), [1, 3])
     [Array([0], dtype=int32), Array([1, 2], dtype=int32), Array([3], dtype=int32)]
     """
     return _split("split", ary, indices_or_sections, axis)
@@ -297,8 +281,7 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Split as `split` does, into pieces that need not be equal: the first may be longer by one.
 
-    >>> import sagax.numpy as np
-    >>> np.array_split(np.arange(3), 2)
+    >>> snp.array_split(snp.arange(3), 2)
     [Array([0, 1], dtype=int32), Array([2], dtype=int32)]
     """
     return _split("array_split", ary, indices_or_sections, axis)
@@ -307,8 +290,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Split `ary` along its first dimension; see `split`.
 
-    >>> import sagax.numpy as np
-    >>> [x.shape for x in np.vsplit(np.ones((4, 3)), 2)]
+    >>> [x.shape for x in snp.vsplit(snp.ones((4, 3)), 2)]
     [(2, 3), (2, 3)]
     """
     return _split("vsplit", ary, indices_or_sections, 0)
@@ -317,8 +299,7 @@ def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Split `ary` along its second dimension, a vector along its only one; see `split`.
 
-    >>> import sagax.numpy as np
-    >>> [x.shape for x in np.hsplit(np.ones((4, 2)), 2)]
+    >>> [x.shape for x in snp.hsplit(snp.ones((4, 2)), 2)]
     [(4, 1), (4, 1)]
     """
     ndim = with_aval("hsplit", ary)[1].ndim
@@ -328,8 +309,7 @@ def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
     """Split `ary` along its third dimension; see `split`.
 
-    >>> import sagax.numpy as np
-    >>> [x.shape for x in np.dsplit(np.ones((1, 2, 4)), 2)]
+    >>> [x.shape for x in snp.dsplit(snp.ones((1, 2, 4)), 2)]
     [(1, 2, 2), (1, 2, 2)]
     """
     return _split("dsplit", ary, indices_or_sections, 2)
@@ -342,11 +322,8 @@ def _split(function: str, ary: Any, where: Any, axis: Any) -> list[Array]:
     if dims.is_dim(where) or np.ndim(where) == 0:
         count = static_int(function, "indices_or_sections", where)
         if count < 1:
-            raise ArgumentValueError(
-                function=function,
-                argument="indices_or_sections",
-                got=count,
-                expected="at least one piece",
+            raise ArgumentValueError.about(
+                function, "indices_or_sections", count, "at least one piece"
             )
         each, longer = divmod(size, count)
         if function != "array_split" and not dims.same(longer, 0):
@@ -392,15 +369,12 @@ def _cuts(function: str, where: Any, size: Any) -> list:
 def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
     """Split `x` into its slices along `axis`, each without that dimension; a tuple.
 
-    >>> import sagax.numpy as np
-    >>> np.unstack(np.array([[1, 2], [3, 4]]), axis=1)
+    >>> snp.unstack(snp.array([[1, 2], [3, 4]]), axis=1)
     (Array([1, 3], dtype=int32), Array([2, 4], dtype=int32))
     """
     x, aval = with_aval("unstack", x)
     if not aval.ndim:
-        raise ArgumentValueError(
-            function="unstack", argument="x", got=x, expected="an array with at least one dimension"
-        )
+        raise ArgumentValueError.about("unstack", "x", x, "an array with at least one dimension")
     return tuple(shaping.unstack_p.bind(x, axis=one_axis("unstack", axis, aval.ndim)))
 
 
@@ -411,8 +385,7 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
 def tile(A: Any, reps: Any) -> Array:
     """Repeat `A` `reps[i]` times along each dimension i; missing leading ones are added to either.
 
-    >>> import sagax.numpy as np
-    >>> np.tile(np.array([1, 2]), (2, 2))
+    >>> snp.tile(snp.array([1, 2]), (2, 2))
     Array([[1, 2, 1, 2],
            [1, 2, 1, 2]], dtype=int32)
     """

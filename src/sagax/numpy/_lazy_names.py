@@ -2,36 +2,11 @@
 
 from sagax.numpy import fft as fft
 from sagax.numpy import linalg as linalg
-from sagax.numpy._applying import (
-    apply_along_axis,
-    apply_over_axes,
-)
-from sagax.numpy._bits import (
-    packbits,
-    unpackbits,
-)
-from sagax.numpy._calculus import (
-    diff,
-    ediff1d,
-    gradient,
-    trapezoid,
-    unwrap,
-)
-from sagax.numpy._choosing import (
-    choose,
-    compress,
-    extract,
-    fill_diagonal,
-    place,
-)
-from sagax.numpy._comparing import (
-    allclose,
-    array_equal,
-    array_equiv,
-    gcd,
-    isclose,
-    lcm,
-)
+from sagax.numpy._applying import apply_along_axis, apply_over_axes
+from sagax.numpy._bits import packbits, unpackbits
+from sagax.numpy._calculus import diff, ediff1d, gradient, trapezoid, unwrap
+from sagax.numpy._choosing import choose, compress, extract, fill_diagonal, place
+from sagax.numpy._comparing import allclose, array_equal, array_equiv, gcd, isclose, lcm
 from sagax.numpy._contraction import (
     cross,
     diagonal,
@@ -55,10 +30,7 @@ from sagax.numpy._cumulative import (
     nancumprod,
     nancumsum,
 )
-from sagax.numpy._einsum import (
-    einsum,
-    einsum_path,
-)
+from sagax.numpy._einsum import einsum, einsum_path
 from sagax.numpy._elementary import (
     acos,
     acosh,
@@ -104,10 +76,7 @@ from sagax.numpy._elementary import (
     tan,
     tanh,
 )
-from sagax.numpy._flat_indices import (
-    ravel_multi_index,
-    unravel_index,
-)
+from sagax.numpy._flat_indices import ravel_multi_index, unravel_index
 from sagax.numpy._floats import (
     around,
     ceil,
@@ -176,9 +145,7 @@ from sagax.numpy._interchange import (
     save,
     savez,
 )
-from sagax.numpy._interpolation import (
-    interp,
-)
+from sagax.numpy._interpolation import interp
 from sagax.numpy._joining import (
     append,
     array_split,
@@ -208,14 +175,8 @@ from sagax.numpy._nan_reductions import (
     nansum,
     nanvar,
 )
-from sagax.numpy._nonzero import (
-    argwhere,
-    flatnonzero,
-    nonzero,
-)
-from sagax.numpy._padding import (
-    pad,
-)
+from sagax.numpy._nonzero import argwhere, flatnonzero, nonzero
+from sagax.numpy._padding import pad
 from sagax.numpy._polynomials import (
     poly,
     polyadd,
@@ -235,12 +196,7 @@ from sagax.numpy._printing import (
     printoptions,
     set_printoptions,
 )
-from sagax.numpy._repeating import (
-    delete,
-    insert,
-    repeat,
-    trim_zeros,
-)
+from sagax.numpy._repeating import delete, insert, repeat, trim_zeros
 from sagax.numpy._sets import (
     intersect1d,
     isin,
@@ -253,10 +209,7 @@ from sagax.numpy._sets import (
     unique_inverse,
     unique_values,
 )
-from sagax.numpy._signals import (
-    convolve,
-    correlate,
-)
+from sagax.numpy._signals import convolve, correlate
 from sagax.numpy._sorting import (
     argpartition,
     argsort,
@@ -297,13 +250,5 @@ from sagax.numpy._ufunc import (
     subtract,
     ufunc,
 )
-from sagax.numpy._vectorize import (
-    vectorize,
-)
-from sagax.numpy._windows import (
-    bartlett,
-    blackman,
-    hamming,
-    hanning,
-    kaiser,
-)
+from sagax.numpy._vectorize import vectorize
+from sagax.numpy._windows import bartlett, blackman, hamming, hanning, kaiser

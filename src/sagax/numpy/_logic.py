@@ -38,7 +38,6 @@ _COMPLEX = frozenset((dtypes.complex64, dtypes.complex128))
 def equal(x: Any, y: Any, /) -> Array:
     """Compare elementwise whether x == y. NaN equals nothing.
 
-    >>> import sagax.numpy as snp
     >>> snp.equal(snp.arange(3), 1)
     Array([False,  True, False], dtype=bool)
     """
@@ -50,7 +49,6 @@ def equal(x: Any, y: Any, /) -> Array:
 def not_equal(x: Any, y: Any, /) -> Array:
     """Compare elementwise whether x != y. NaN differs from everything.
 
-    >>> import sagax.numpy as snp
     >>> snp.not_equal(snp.arange(3), 1)
     Array([ True, False,  True], dtype=bool)
     """
@@ -75,7 +73,6 @@ def _ordered(function: str, compare: Any, x: Any, y: Any) -> Array:
 def less(x: Any, y: Any, /) -> Array:
     """Compare elementwise whether x < y; complex numbers by real, then imaginary parts.
 
-    >>> import sagax.numpy as snp
     >>> snp.less(snp.arange(3), 1)
     Array([ True, False, False], dtype=bool)
     """
@@ -86,7 +83,6 @@ def less(x: Any, y: Any, /) -> Array:
 def less_equal(x: Any, y: Any, /) -> Array:
     """Compare elementwise whether x <= y; complex numbers by real, then imaginary parts.
 
-    >>> import sagax.numpy as snp
     >>> snp.less_equal(snp.arange(3), 1)
     Array([ True,  True, False], dtype=bool)
     """
@@ -97,7 +93,6 @@ def less_equal(x: Any, y: Any, /) -> Array:
 def greater(x: Any, y: Any, /) -> Array:
     """Compare elementwise whether x > y; complex numbers by real, then imaginary parts.
 
-    >>> import sagax.numpy as snp
     >>> snp.greater(snp.arange(3), 1)
     Array([False, False,  True], dtype=bool)
     """
@@ -108,7 +103,6 @@ def greater(x: Any, y: Any, /) -> Array:
 def greater_equal(x: Any, y: Any, /) -> Array:
     """Compare elementwise whether x >= y; complex numbers by real, then imaginary parts.
 
-    >>> import sagax.numpy as snp
     >>> snp.greater_equal(snp.arange(3), 1)
     Array([False,  True,  True], dtype=bool)
     """
@@ -141,7 +135,6 @@ def _truths(function: str, x: Any, y: Any) -> list:
 def logical_and(x: Any, y: Any, /) -> Array:
     """Return elementwise whether both x and y differ from zero.
 
-    >>> import sagax.numpy as snp
     >>> snp.logical_and(snp.arange(3), snp.array([1, 0, 1]))
     Array([False, False,  True], dtype=bool)
     """
@@ -152,7 +145,6 @@ def logical_and(x: Any, y: Any, /) -> Array:
 def logical_or(x: Any, y: Any, /) -> Array:
     """Return elementwise whether x or y or both differ from zero.
 
-    >>> import sagax.numpy as snp
     >>> snp.logical_or(snp.arange(3), snp.array([1, 0, 1]))
     Array([ True,  True,  True], dtype=bool)
     """
@@ -163,7 +155,6 @@ def logical_or(x: Any, y: Any, /) -> Array:
 def logical_xor(x: Any, y: Any, /) -> Array:
     """Return elementwise whether exactly one of x and y differs from zero.
 
-    >>> import sagax.numpy as snp
     >>> snp.logical_xor(snp.arange(3), snp.array([1, 0, 1]))
     Array([ True,  True, False], dtype=bool)
     """
@@ -174,7 +165,6 @@ def logical_xor(x: Any, y: Any, /) -> Array:
 def logical_not(x: Any, /) -> Array:
     """Return elementwise whether x is zero.
 
-    >>> import sagax.numpy as snp
     >>> snp.logical_not(snp.arange(3))
     Array([ True, False, False], dtype=bool)
     """
@@ -191,7 +181,6 @@ def logical_not(x: Any, /) -> Array:
 def bitwise_and(x: Any, y: Any, /) -> Array:
     """Compute the bitwise and of x and y, integers or booleans.
 
-    >>> import sagax.numpy as snp
     >>> snp.bitwise_and(snp.array([12, 7]), 10)
     Array([8, 2], dtype=int32)
     """
@@ -202,7 +191,6 @@ def bitwise_and(x: Any, y: Any, /) -> Array:
 def bitwise_or(x: Any, y: Any, /) -> Array:
     """Compute the bitwise or of x and y, integers or booleans.
 
-    >>> import sagax.numpy as snp
     >>> snp.bitwise_or(snp.array([12, 7]), 10)
     Array([14, 15], dtype=int32)
     """
@@ -213,7 +201,6 @@ def bitwise_or(x: Any, y: Any, /) -> Array:
 def bitwise_xor(x: Any, y: Any, /) -> Array:
     """Compute the bitwise exclusive or of x and y, integers or booleans.
 
-    >>> import sagax.numpy as snp
     >>> snp.bitwise_xor(snp.array([12, 7]), 10)
     Array([ 6, 13], dtype=int32)
     """
@@ -224,7 +211,6 @@ def bitwise_xor(x: Any, y: Any, /) -> Array:
 def invert(x: Any, /) -> Array:
     """Invert every bit: -1 - x for signed integers, the negation of booleans.
 
-    >>> import sagax.numpy as snp
     >>> snp.invert(snp.array([0, 5]))
     Array([-1, -6], dtype=int32)
     """
@@ -238,7 +224,6 @@ bitwise_not = bitwise_invert = invert
 def bitwise_count(x: Any, /) -> Array:
     """Count the bits set in the absolute value of each integer, as uint8.
 
-    >>> import sagax.numpy as snp
     >>> snp.bitwise_count(snp.array([0, 7, -7]))
     Array([0, 3, 3], dtype=uint8)
     """
@@ -262,7 +247,6 @@ def _shift(function: str, x: Any, y: Any) -> tuple:
 def left_shift(x: Any, y: Any, /) -> Array:
     """Shift the bits of x up by y positions: x * 2**y, modulo the width.
 
-    >>> import sagax.numpy as snp
     >>> snp.left_shift(1, snp.arange(4))
     Array([1, 2, 4, 8], dtype=int32)
     """
@@ -276,7 +260,6 @@ bitwise_left_shift = left_shift
 def right_shift(x1: Any, x2: Any, /) -> Array:
     """Shift the bits of x1 down by x2 positions: floor(x1 / 2**x2).
 
-    >>> import sagax.numpy as snp
     >>> snp.right_shift(snp.array([16, -16]), 2)
     Array([ 4, -4], dtype=int32)
     """

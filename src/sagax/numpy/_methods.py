@@ -42,7 +42,6 @@ if TYPE_CHECKING or lazy_imports():
 def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) -> Array:
     """Reshape the array to a shape, given as one tuple or as several sizes; one may be -1.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(6).reshape(2, -1)
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
@@ -57,7 +56,6 @@ def _reshape(self: Any, *args: Any, order: str = "C", out_sharding: Any = None) 
 def _transpose(self: Any, *args: Any) -> Array:
     """Permute the dimensions of the array to the given order; reversed if none is given.
 
-    >>> import sagax.numpy as snp
     >>> snp.zeros((2, 3, 4)).transpose(0, 2, 1).shape
     (2, 4, 3)
     """
@@ -69,7 +67,6 @@ def _transpose(self: Any, *args: Any) -> Array:
 def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten the array to one dimension.
 
-    >>> import sagax.numpy as snp
     >>> snp.ones((2, 2)).flatten()
     Array([1., 1., 1., 1.], dtype=float32)
     """
@@ -79,7 +76,6 @@ def _flatten(self: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Array:
     """Convert the elements of the array to `dtype`; see `numpy.astype`.
 
-    >>> import sagax.numpy as snp
     >>> snp.array([1.7, -1.7]).astype(int)
     Array([ 1, -1], dtype=int32)
     """
@@ -89,7 +85,6 @@ def _astype(self: Any, dtype: Any, copy: bool = False, device: Any = None) -> Ar
 def _clip(self: Any, min: Any = None, max: Any = None) -> Array:
     """Clip each element to the interval from `min` to `max`; see `numpy.clip`.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(5).clip(1, 3)
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
@@ -107,7 +102,6 @@ def _compress(
 ) -> Array:
     """Select the slices of the array along `axis` where `condition` holds; see `numpy.compress`.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(3).compress(snp.array([True, False, True]))
     Array([0, 2], dtype=int32)
     """
@@ -117,7 +111,6 @@ def _compress(
 def _copy(self: Any) -> Array:
     """Copy the array.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(2).copy()
     Array([0, 1], dtype=int32)
     """
@@ -127,7 +120,6 @@ def _copy(self: Any) -> Array:
 def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
     """Round each element to `decimals`; see `numpy.round`.
 
-    >>> import sagax.numpy as snp
     >>> snp.array([1.25, 2.5]).round()
     Array([1., 2.], dtype=float32)
     """
@@ -137,25 +129,22 @@ def _round_method(self: Any, decimals: int = 0, out: None = None) -> Array:
 def _to_device(self: Any, device: Any, *, stream: Any = None) -> Array:
     """Copy the array to another device.
 
-    >>> import sagax
-    >>> import sagax.numpy as snp
     >>> snp.arange(2).to_device(sagax.devices()[0])
     Array([0, 1], dtype=int32)
     """
     if stream is not None:
-        raise ArgumentError(function="to_device", argument="stream", got=stream, expected="None")
+        raise ArgumentError.about("to_device", "stream", stream, "None")
     return device_put(self, device)
 
 
 def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
     """Reinterpret the elements as another dtype; the last dimension changes with its width.
 
-    >>> import sagax.numpy as snp
     >>> snp.array([1.0]).view(int)
     Array([1065353216], dtype=int32)
     """
     if type is not None:
-        raise ArgumentError(function="view", argument="type", got=type, expected="None")
+        raise ArgumentError.about("view", "type", type, "None")
     old_dtype = self.dtype
     new_dtype = dtypes.requested_dtype(float if dtype is None else dtype, "view")
     if new_dtype == old_dtype:
@@ -215,7 +204,6 @@ def _complex_of_pairs(parts: Any) -> Any:
 def _byteswap(self: Any) -> Array:
     """Reverse the bytes of each element.
 
-    >>> import sagax.numpy as snp
     >>> snp.array([1, 256], dtype=snp.int16).byteswap()
     Array([256,   1], dtype=int16)
     """
@@ -230,7 +218,6 @@ def _byteswap(self: Any) -> Array:
 def _namespace(self: Any, *, api_version: str | None = None) -> Any:
     """Return the module `sagax.numpy`, for code that is written by the array API standard.
 
-    >>> import sagax.numpy as snp
     >>> snp.arange(2).__array_namespace__() is snp
     True
     """

@@ -44,8 +44,7 @@ def nansum(
 ) -> Array:
     """Sum elements as `sum` does, with NaN counted as 0.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nansum(np.array([1, np.nan, 2])))
+    >>> float(snp.nansum(snp.array([1, snp.nan, 2])))
     3.0
     """
     refuse_out("nansum", out)
@@ -64,8 +63,7 @@ def nanprod(
 ) -> Array:
     """Multiply elements as `prod` does, with NaN counted as 1.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanprod(np.array([3, np.nan, 2])))
+    >>> float(snp.nanprod(snp.array([3, snp.nan, 2])))
     6.0
     """
     refuse_out("nanprod", out)
@@ -86,8 +84,7 @@ def nanmax(
 ) -> Array:
     """Compute the maximum as `max` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanmax(np.array([1, np.nan, 2])))
+    >>> float(snp.nanmax(snp.array([1, snp.nan, 2])))
     2.0
     """
     return _nan_extremum("nanmax", a, axis, out, keepdims, initial, where)
@@ -103,8 +100,7 @@ def nanmin(
 ) -> Array:
     """Compute the minimum as `min` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanmin(np.array([1, np.nan, 2])))
+    >>> float(snp.nanmin(snp.array([1, snp.nan, 2])))
     1.0
     """
     return _nan_extremum("nanmin", a, axis, out, keepdims, initial, where)
@@ -147,8 +143,7 @@ def nanargmax(
 ) -> Array:
     """Find the index of the maximum as `argmax` does, with NaN left out; -1 where all are NaN.
 
-    >>> import sagax.numpy as np
-    >>> int(np.nanargmax(np.array([1, np.nan, 2])))
+    >>> int(snp.nanargmax(snp.array([1, snp.nan, 2])))
     2
     """
     return _nan_position("nanargmax", a, axis, out, keepdims)
@@ -159,8 +154,7 @@ def nanargmin(
 ) -> Array:
     """Find the index of the minimum as `argmin` does, with NaN left out; -1 where all are NaN.
 
-    >>> import sagax.numpy as np
-    >>> int(np.nanargmin(np.array([1, np.nan, 2])))
+    >>> int(snp.nanargmin(snp.array([1, snp.nan, 2])))
     0
     """
     return _nan_position("nanargmin", a, axis, out, keepdims)
@@ -201,8 +195,7 @@ def nanmean(
 ) -> Array:
     """Compute the mean as `mean` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanmean(np.array([1, np.nan, 2])))
+    >>> float(snp.nanmean(snp.array([1, snp.nan, 2])))
     1.5
     """
     refuse_out("nanmean", out)
@@ -222,8 +215,7 @@ def nanvar(
 ) -> Array:
     """Compute the variance as `var` does, with NaN left out; NaN where too few are left.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanvar(np.array([1, np.nan, 3])))
+    >>> float(snp.nanvar(snp.array([1, snp.nan, 3])))
     1.0
     """
     refuse_out("nanvar", out)
@@ -243,8 +235,7 @@ def nanstd(
 ) -> Array:
     """Compute the standard deviation as `std` does, with NaN left out; NaN where too few are left.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanstd(np.array([1, np.nan, 3])))
+    >>> float(snp.nanstd(snp.array([1, snp.nan, 3])))
     1.0
     """
     refuse_out("nanstd", out)

@@ -36,8 +36,7 @@ def nonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> tuple
     says how many to return: the first ones, filled up with `fill_value` (a number, or a tuple of one
     for each dimension; by default 0).
 
-    >>> import sagax.numpy as np
-    >>> np.nonzero(np.array([0, 5, 0, 7]))
+    >>> snp.nonzero(snp.array([0, 5, 0, 7]))
     (Array([1, 3], dtype=int32),)
     """
     return indices_of("nonzero", a, size, fill_value)
@@ -64,9 +63,7 @@ def indices_of(function: str, a: Any, size: Any, fill_value: Any) -> tuple[Array
         return tuple([_base.as_array(function, i.astype(dtype)) for i in found])
     size = static_int(function, "size", size)
     if not dims.is_dim(size) and size < 0:
-        raise ArgumentValueError(
-            function=function, argument="size", got=size, expected="at least 0"
-        )
+        raise ArgumentValueError.about(function, "size", size, "at least 0")
     found = _first_indices(a, *fills, size=size, dtype=dtype)
     return tuple(found)
 
@@ -91,12 +88,7 @@ def _fills(function: str, fill_value: Any, ndim: int) -> list:
     if aval.ndim == 1:
         return _fills(function, list(shaping.unstack(value)), ndim)
     if aval.ndim:
-        raise ArgumentValueError(
-            function=function,
-            argument="fill_value",
-            got=fill_value,
-            expected="a number for each axis",
-        )
+        raise ArgumentValueError.about(function, "fill_value", fill_value, "a number for each axis")
     return [value] * ndim
 
 
@@ -142,8 +134,7 @@ def first_indices(mask: Any, size: Any, dtype: Any) -> Array:
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Find the indices of the nonzero elements of `a`, flattened; see `nonzero`.
 
-    >>> import sagax.numpy as np
-    >>> np.flatnonzero(np.array([[0, 5], [7, 0]]))
+    >>> snp.flatnonzero(snp.array([[0, 5], [7, 0]]))
     Array([1, 2], dtype=int32)
     """
     return indices_of("flatnonzero", ravel(a), size, fill_value)[0]
@@ -152,8 +143,7 @@ def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> A
 def argwhere(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Find the indices of the nonzero elements of `a`, a row for each; see `nonzero`.
 
-    >>> import sagax.numpy as np
-    >>> np.argwhere(np.array([[0, 5], [7, 0]]))
+    >>> snp.argwhere(snp.array([[0, 5], [7, 0]]))
     Array([[0, 1],
            [1, 0]], dtype=int32)
     """

@@ -62,8 +62,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
         Or a function of (vector, (before, after), axis, kwargs), which gets and returns vectors along
         the axis in which the new elements are 0 at first.
 
-    >>> import sagax.numpy as np
-    >>> np.pad(np.array([1, 2, 3]), (1, 2), mode="reflect")
+    >>> snp.pad(snp.array([1, 2, 3]), (1, 2), mode="reflect")
     Array([2, 1, 2, 3, 2, 1], dtype=int32)
     """
     x, aval = with_aval("pad", array)
@@ -167,9 +166,7 @@ def _pad_constant(x: Array, widths: list, values: Any) -> Array:
         if key not in scalars:
             value = _base.as_operand("pad", value)
             if aval_of(value).ndim:
-                raise ArgumentValueError(
-                    function="pad", argument="constant_values", got=value, expected="numbers"
-                )
+                raise ArgumentValueError.about("pad", "constant_values", value, "numbers")
             if type(value) is int and dtypes.kind(x.dtype) in "iu":
                 dtypes.check_python_int(value, x.dtype)
             scalars[key] = _reductions.as_dtype(value, x.dtype)
@@ -318,9 +315,7 @@ def _pad_statistic(
             continue
         length = size if length is None else dims.min_dim(length, size)
         if not dims.is_dim(length) and length < 1:
-            raise ArgumentValueError(
-                function="pad", argument="stat_length", got=length, expected="at least 1"
-            )
+            raise ArgumentValueError.about("pad", "stat_length", length, "at least 1")
         window = _slice(x, size - length, size, axis) if index else _slice(x, 0, length, axis)
         value = _STATISTICS[mode](window, axis, keepdims=True)
         if dtypes.kind(x.dtype) in "iu" and dtypes.is_inexact(value.dtype):

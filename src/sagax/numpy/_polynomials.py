@@ -35,9 +35,7 @@ def _coefficients(function: str, p: Any, argument: str) -> Array:
     """Convert a polynomial to a vector; a number is a constant one."""
     x, aval = with_aval(function, p)
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function=function, argument=argument, got=p, expected="a vector of coefficients"
-        )
+        raise ArgumentValueError.about(function, argument, p, "a vector of coefficients")
     return cast(Array, atleast_1d(x))
 
 
@@ -53,8 +51,7 @@ def _promoted(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
 def polyadd(a1: Any, a2: Any) -> Array:
     """Add two polynomials.
 
-    >>> import sagax.numpy as np
-    >>> np.polyadd(np.array([1, 2, 3]), np.array([1, 1]))
+    >>> snp.polyadd(snp.array([1, 2, 3]), snp.array([1, 1]))
     Array([1, 3, 4], dtype=int32)
     """
     a, b = _of_one_degree("polyadd", a1, a2)
@@ -64,8 +61,7 @@ def polyadd(a1: Any, a2: Any) -> Array:
 def polysub(a1: Any, a2: Any) -> Array:
     """Subtract two polynomials.
 
-    >>> import sagax.numpy as np
-    >>> np.polysub(np.array([1, 2, 3]), np.array([1, 1]))
+    >>> snp.polysub(snp.array([1, 2, 3]), snp.array([1, 1]))
     Array([1, 1, 2], dtype=int32)
     """
     a, b = _of_one_degree("polysub", a1, a2)
@@ -88,8 +84,7 @@ def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     With `trim_leading_zeros` leading zeros of both are left out first, as NumPy does; they must be
     known while tracing.
 
-    >>> import sagax.numpy as np
-    >>> np.polymul(np.array([1, 2]), np.array([1, 3]))
+    >>> snp.polymul(snp.array([1, 2]), snp.array([1, 3]))
     Array([1., 5., 6.], dtype=float32)
     """
     a, b = _promoted("polymul", a1, a2)
@@ -107,8 +102,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
     are left out, which needs them to be known while tracing. The first coefficient of `v` must not be
     zero.
 
-    >>> import sagax.numpy as np
-    >>> quotient, remainder = np.polydiv(np.array([1, 5, 6]), np.array([1, 2]))
+    >>> quotient, remainder = snp.polydiv(snp.array([1, 5, 6]), snp.array([1, 2]))
     >>> quotient
     Array([1., 3.], dtype=float32)
     """
@@ -148,15 +142,12 @@ def polyval(p: Any, x: Any, *, unroll: int | None = None) -> Array:
     `p` may have more dimensions, which broadcast against `x`; the first counts the coefficients.
     `unroll` is accepted for compatibility.
 
-    >>> import sagax.numpy as np
-    >>> np.polyval(np.array([1, 2, 3]), np.array([0, 1, 2]))
+    >>> snp.polyval(snp.array([1, 2, 3]), snp.array([0, 1, 2]))
     Array([ 3,  6, 11], dtype=int32)
     """
     p, p_aval = with_aval("polyval", p, 0)
     if not p_aval.ndim:
-        raise ArgumentValueError(
-            function="polyval", argument="p", got=p, expected="an array of coefficients"
-        )
+        raise ArgumentValueError.about("polyval", "p", p, "an array of coefficients")
     x, _ = with_aval("polyval", x, 1)
     p, x = (_base.as_array("polyval", v) for v in _base.promote_dtypes("polyval", p, x))
     shape = _base.broadcast_shapes("polyval", [p.shape[1:], x.shape])
@@ -182,19 +173,15 @@ def poly(seq_of_zeros: Any) -> Array:
     For a square matrix its characteristic polynomial. Floating point, complex for complex zeros and
     for matrices.
 
-    >>> import sagax.numpy as np
-    >>> np.poly(np.array([1, 2]))
+    >>> snp.poly(snp.array([1, 2]))
     Array([ 1., -3.,  2.], dtype=float32)
     """
     zeros, aval = with_aval("poly", seq_of_zeros)
     if aval.ndim == 2:
         zeros = eigvals(zeros)
     elif aval.ndim > 2:
-        raise ArgumentValueError(
-            function="poly",
-            argument="seq_of_zeros",
-            got=zeros,
-            expected="a vector of zeros, or a square matrix",
+        raise ArgumentValueError.about(
+            "poly", "seq_of_zeros", zeros, "a vector of zeros, or a square matrix"
         )
     (zeros,) = _base.promote_inexact("poly", atleast_1d(zeros))
     if not zeros.shape[0]:
@@ -219,8 +206,7 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     `strip_zeros=False` they need not be: then there is a NaN for each of them at the end. In no
     particular order.
 
-    >>> import sagax.numpy as np
-    >>> np.sort(np.roots(np.array([1.0, -3.0, 2.0]))).real.round(3)
+    >>> snp.sort(snp.roots(snp.array([1.0, -3.0, 2.0]))).real.round(3)
     Array([1., 2.], dtype=float32)
     """
     x, aval = with_aval("roots", p)
@@ -291,8 +277,7 @@ def polyfit(
       cov: also return the covariance matrix of the coefficients, scaled by the residuals, or
         "unscaled", for weights that are reciprocal standard deviations.
 
-    >>> import sagax.numpy as np
-    >>> np.polyfit(np.array([0.0, 1.0, 2.0]), np.array([1.0, 3.0, 5.0]), 1).round(3)
+    >>> snp.polyfit(snp.array([0.0, 1.0, 2.0]), snp.array([1.0, 3.0, 5.0]), 1).round(3)
     Array([2., 1.], dtype=float32)
     """
     deg = static_int("polyfit", "deg", deg)
@@ -354,8 +339,7 @@ def polyfit(
 def polyder(p: Any, m: int = 1) -> Array:
     """Differentiate a polynomial `m` times, in floating point.
 
-    >>> import sagax.numpy as np
-    >>> np.polyder(np.array([1, 2, 3]))
+    >>> snp.polyder(snp.array([1, 2, 3]))
     Array([2., 2.], dtype=float32)
     """
     m = static_int("polyder", "m", m)
@@ -378,8 +362,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     `k` holds the constants of integration, in the order of integration: a number (for all) or `m` of
     them; None is 0.
 
-    >>> import sagax.numpy as np
-    >>> np.polyint(np.array([2, 2]), k=7)
+    >>> snp.polyint(snp.array([2, 2]), k=7)
     Array([1., 2., 7.], dtype=float32)
     """
     m = static_int("polyint", "m", m)

@@ -17,7 +17,6 @@ def array_repr(
 ) -> str:
     """Format an array as `repr` does, with other options.
 
-    >>> import sagax.numpy as snp
     >>> snp.array_repr(snp.array([1.23456, 2.0]), precision=2)
     'Array([1.23, 2.  ], dtype=float32)'
     """
@@ -35,7 +34,6 @@ def array_str(
 ) -> str:
     """Format an array as `str` does, with other options.
 
-    >>> import sagax.numpy as snp
     >>> snp.array_str(snp.array([1.23456, 2.0]), precision=2)
     '[1.23 2.  ]'
     """
@@ -48,7 +46,6 @@ def array_str(
 def get_printoptions() -> Any:
     """Return the options with which arrays are shown, a dict: NumPy's.
 
-    >>> import sagax.numpy as snp
     >>> snp.get_printoptions()["precision"]
     8
     """
@@ -58,7 +55,6 @@ def get_printoptions() -> Any:
 def set_printoptions(*args: Any, **kwargs: Any) -> None:
     """Set options with which arrays are shown, such as precision=3: NumPy's, for its arrays too.
 
-    >>> import sagax.numpy as snp
     >>> snp.set_printoptions(precision=8)
     """
     np.set_printoptions(*args, **kwargs)
@@ -67,7 +63,6 @@ def set_printoptions(*args: Any, **kwargs: Any) -> None:
 def printoptions(*args: Any, **kwargs: Any) -> Any:
     """Set the options of printing arrays in a context manager.
 
-    >>> import sagax.numpy as snp
     >>> with snp.printoptions(precision=2):
     ...     print(snp.array([1.23456]))
     [1.23]

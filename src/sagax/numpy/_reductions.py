@@ -90,11 +90,8 @@ def checked_where(function: str, where: Any, shape: tuple) -> Any:
         return where
     new = len(shape) - aval.ndim
     if new < 0 or not _fits(aval.shape, shape[new:]):
-        raise ArgumentValueError(
-            function=function,
-            argument="where",
-            got=where,
-            expected=f"a mask that broadcasts to the shape of the array, {shape}",
+        raise ArgumentValueError.about(
+            function, "where", where, f"a mask that broadcasts to the shape of the array, {shape}"
         )
     return broadcast_in_dim_p.bind(
         where, shape=shape, broadcast_dimensions=tuple(range(new, len(shape)))
@@ -248,8 +245,7 @@ def sum(
 
     The sum of nothing is zero.
 
-    >>> import sagax.numpy as np
-    >>> np.sum(np.array([[1, 2], [3, 4]]), axis=0)
+    >>> snp.sum(snp.array([[1, 2], [3, 4]]), axis=0)
     Array([4, 6], dtype=int32)
     """
     return _total("sum", a, axis, dtype, out, keepdims, initial, where, promote_integers)
@@ -270,8 +266,7 @@ def prod(
 
     Dtypes, `keepdims`, `initial` (a factor) and `where` as in `sum`. The product of nothing is one.
 
-    >>> import sagax.numpy as np
-    >>> np.prod(np.array([[1, 2], [3, 4]]), axis=0)
+    >>> snp.prod(snp.array([[1, 2], [3, 4]]), axis=0)
     Array([3, 8], dtype=int32)
     """
     return _total("prod", a, axis, dtype, out, keepdims, initial, where, promote_integers)
@@ -295,8 +290,7 @@ def max(
     is one more element, needed where there may be none and with `where`, which chooses elements.
     Same dtype. Raises a ValueError for the greatest of nothing.
 
-    >>> import sagax.numpy as np
-    >>> np.max(np.array([[1, 5], [3, 4]]), axis=1)
+    >>> snp.max(snp.array([[1, 5], [3, 4]]), axis=1)
     Array([5, 4], dtype=int32)
     """
     return _extremum("max", a, axis, out, keepdims, initial, where)
@@ -315,8 +309,7 @@ def min(
 
     Everything else as in `max`.
 
-    >>> import sagax.numpy as np
-    >>> np.min(np.array([[1, 5], [3, 4]]), axis=1)
+    >>> snp.min(snp.array([[1, 5], [3, 4]]), axis=1)
     Array([1, 3], dtype=int32)
     """
     return _extremum("min", a, axis, out, keepdims, initial, where)
@@ -332,8 +325,7 @@ def amax(
 ) -> Array:
     """Compute the maximum of `a` along `axis`: another name of `max`.
 
-    >>> import sagax.numpy as np
-    >>> int(np.amax(np.array([1, 5, 3])))
+    >>> int(snp.amax(snp.array([1, 5, 3])))
     5
     """
     return _extremum("amax", a, axis, out, keepdims, initial, where)
@@ -349,8 +341,7 @@ def amin(
 ) -> Array:
     """Compute the minimum of `a` along `axis`: another name of `min`.
 
-    >>> import sagax.numpy as np
-    >>> int(np.amin(np.array([1, 5, 3])))
+    >>> int(snp.amin(snp.array([1, 5, 3])))
     1
     """
     return _extremum("amin", a, axis, out, keepdims, initial, where)
@@ -413,8 +404,7 @@ def any(
 
     Boolean; False for nothing. `where` (booleans) chooses the elements to look at.
 
-    >>> import sagax.numpy as np
-    >>> np.any(np.array([[0, 1], [0, 0]]), axis=1)
+    >>> snp.any(snp.array([[0, 1], [0, 0]]), axis=1)
     Array([ True, False], dtype=bool)
     """
     return _logical("any", a, axis, out, keepdims, where)
@@ -428,8 +418,7 @@ def all(
 
     Boolean; True for nothing. `where` (booleans) chooses the elements to look at.
 
-    >>> import sagax.numpy as np
-    >>> np.all(np.array([[1, 1], [0, 1]]), axis=1)
+    >>> snp.all(snp.array([[1, 1], [0, 1]]), axis=1)
     Array([ True, False], dtype=bool)
     """
     return _logical("all", a, axis, out, keepdims, where)
@@ -463,8 +452,7 @@ def mean(
     Floating point (or complex) unless `dtype` says otherwise; narrow floats are added in float32.
     `where` (booleans) chooses the elements that count. The mean of nothing is NaN.
 
-    >>> import sagax.numpy as np
-    >>> np.mean(np.array([[1, 2], [3, 4]]), axis=0)
+    >>> snp.mean(snp.array([[1, 2], [3, 4]]), axis=0)
     Array([2., 3.], dtype=float32)
     """
     if out is not None:
@@ -544,8 +532,7 @@ def var(
       where: booleans that choose the elements that count.
       mean: the mean, if it is known, with the axes kept as dimensions of size 1.
 
-    >>> import sagax.numpy as np
-    >>> np.var(np.array([[1.0, 3.0], [2.0, 6.0]]), axis=1)
+    >>> snp.var(snp.array([[1.0, 3.0], [2.0, 6.0]]), axis=1)
     Array([1., 4.], dtype=float32)
     """
     return _variance("var", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
@@ -568,8 +555,7 @@ def std(
 
     All arguments as in `var`.
 
-    >>> import sagax.numpy as np
-    >>> np.std(np.array([[1.0, 3.0], [2.0, 6.0]]), axis=1)
+    >>> snp.std(snp.array([[1.0, 3.0], [2.0, 6.0]]), axis=1)
     Array([1., 2.], dtype=float32)
     """
     return _variance("std", a, axis, dtype, out, ddof, keepdims, where, mean, correction)
@@ -731,8 +717,7 @@ def argmax(
     The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
     an empty axis.
 
-    >>> import sagax.numpy as np
-    >>> np.argmax(np.array([[1, 5], [4, 3]]), axis=1)
+    >>> snp.argmax(snp.array([[1, 5], [4, 3]]), axis=1)
     Array([1, 0], dtype=int32)
     """
     return _position("argmax", argmax_p, a, axis, out, keepdims)
@@ -747,8 +732,7 @@ def argmin(
     The first of several; that of a NaN before all others. An integer array. Raises a ValueError for
     an empty axis.
 
-    >>> import sagax.numpy as np
-    >>> np.argmin(np.array([[1, 5], [4, 3]]), axis=1)
+    >>> snp.argmin(snp.array([[1, 5], [4, 3]]), axis=1)
     Array([0, 1], dtype=int32)
     """
     return _position("argmin", argmin_p, a, axis, out, keepdims)
@@ -791,8 +775,7 @@ def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     """Count the nonzero elements of `a` along `axis` (one, several, or None: all).
 
-    >>> import sagax.numpy as np
-    >>> np.count_nonzero(np.array([[0, 1], [2, 3]]), axis=1)
+    >>> snp.count_nonzero(snp.array([[0, 1], [2, 3]]), axis=1)
     Array([1, 2], dtype=int32)
     """
     a, aval = with_aval("count_nonzero", a)
@@ -812,16 +795,13 @@ def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """Compute the range of `a` along `axis`: its maximum less its minimum. Same dtype.
 
-    >>> import sagax.numpy as np
-    >>> np.ptp(np.array([[1, 5], [4, 3]]), axis=1)
+    >>> snp.ptp(snp.array([[1, 5], [4, 3]]), axis=1)
     Array([4, 1], dtype=int32)
     """
     if out is not None:
         refuse_out("ptp", out)
     a, aval = with_aval("ptp", a)
     if aval.dtype is _BOOL:
-        raise ArgumentError(
-            function="ptp", argument="a", got=a, expected="numbers", fix="convert it: a.astype(int)"
-        )
+        raise ArgumentError.about("ptp", "a", a, "numbers", fix="convert it: a.astype(int)")
     check_not_empty("ptp", aval, axis_tuple("ptp", axis, aval.ndim))
     return arithmetic.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))

@@ -64,8 +64,7 @@ def repeat(
     must be known while tracing, unless `total_repeat_length` says the size: then what is more is cut
     off, and the last element fills up what is less.
 
-    >>> import sagax.numpy as np
-    >>> np.repeat(np.array([5, 6, 7]), np.array([1, 0, 2]))
+    >>> snp.repeat(snp.array([5, 6, 7]), snp.array([1, 0, 2]))
     Array([5, 7, 7], dtype=int32)
     """
     if out_sharding is not None:
@@ -79,7 +78,7 @@ def repeat(
         return _repeat_all(x, repeats, d)
     times, aval = with_aval("repeat", repeats, 1)
     if dtypes.kind(aval.dtype) not in "iub":
-        raise ArgumentError(function="repeat", argument="repeats", got=repeats, expected="integers")
+        raise ArgumentError.about("repeat", "repeats", repeats, "integers")
     if aval.ndim > 1 or (aval.ndim == 1 and not _fits(aval.shape[0], size)):
         raise ArgumentValueError(
             function="repeat",
@@ -99,9 +98,7 @@ def repeat(
         raise error.attach(fix="give total_repeat_length=..., the size that the result should have")
     times = np.asarray(concrete_or_raise("repeat", times, ""))
     if (times < 0).any():
-        raise ArgumentValueError(
-            function="repeat", argument="repeats", got=repeats, expected="numbers of at least 0"
-        )
+        raise ArgumentValueError.about("repeat", "repeats", repeats, "numbers of at least 0")
     if times.size == 1:
         return _repeat_all(x, int(times.reshape(())), d)
     positions = np.repeat(np.arange(size, dtype=np.int32), times)
@@ -147,8 +144,7 @@ def delete(
     known: an array of ints has to be concrete, unless `assume_unique_indices` promises that none
     occurs twice; an int may be traced.
 
-    >>> import sagax.numpy as np
-    >>> np.delete(np.array([5, 6, 7]), np.array([0, 2]))
+    >>> snp.delete(snp.array([5, 6, 7]), snp.array([0, 2]))
     Array([6], dtype=int32)
     """
     x, d = _line("delete", arr, axis)
@@ -161,11 +157,8 @@ def delete(
     positions, aval = with_aval("delete", obj, 1)
     kind = dtypes.kind(aval.dtype)
     if kind not in "biu":
-        raise ArgumentValueError(
-            function="delete",
-            argument="obj",
-            got=obj,
-            expected="an int, a slice, an array of integers or a boolean mask",
+        raise ArgumentValueError.about(
+            "delete", "obj", obj, "an int, a slice, an array of integers or a boolean mask"
         )
     traced = isinstance(positions, Tracer) and positions.concrete() is None
     if kind == "b":
@@ -254,8 +247,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     `obj` is an int, a slice or an array of ints, which count in `arr` as it is. `values` broadcasts to
     what is inserted and takes the dtype of `arr`.
 
-    >>> import sagax.numpy as np
-    >>> np.insert(np.array([1, 2, 3]), np.array([1, 3]), 9)
+    >>> snp.insert(snp.array([1, 2, 3]), snp.array([1, 3]), 9)
     Array([1, 9, 2, 3, 9], dtype=int32)
     """
     x, d = _line("insert", arr, axis)
@@ -265,13 +257,9 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
         obj = np.arange(size, dtype=np.int32)[obj]
     positions, aval = with_aval("insert", obj, 1)
     if dtypes.kind(aval.dtype) not in "iub":
-        raise ArgumentValueError(
-            function="insert", argument="obj", got=obj, expected="an int, a slice or integers"
-        )
+        raise ArgumentValueError.about("insert", "obj", obj, "an int, a slice or integers")
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function="insert", argument="obj", got=obj, expected="an int or a vector of ints"
-        )
+        raise ArgumentValueError.about("insert", "obj", obj, "an int or a vector of ints")
     values = structural.convert(values, x.aval.dtype)
     if v_aval.ndim < x.aval.ndim:
         values = structural.expand_dims(values, range(x.aval.ndim - v_aval.ndim))
@@ -296,16 +284,13 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
     along `axis` (None: all axes). Its contents must be known while tracing.
 
-    >>> import sagax.numpy as np
-    >>> np.trim_zeros(np.array([0, 1, 0, 2, 0]))
+    >>> snp.trim_zeros(snp.array([0, 1, 0, 2, 0]))
     Array([1, 0, 2], dtype=int32)
     """
     x, aval = with_aval("trim_zeros", filt)
     sides = trim.lower() if isinstance(trim, str) else ""
     if not sides or set(sides) - set("fb"):
-        raise ArgumentValueError(
-            function="trim_zeros", argument="trim", got=repr(trim), expected="'f', 'b' or 'fb'"
-        )
+        raise ArgumentValueError.about("trim_zeros", "trim", repr(trim), "'f', 'b' or 'fb'")
     axes = tuple(range(aval.ndim)) if axis is None else axes_in_order("trim_zeros", axis, aval.ndim)
     values = concrete_or_raise(
         "trim_zeros", x, "leave the zeros in place, or trim before the traced function"

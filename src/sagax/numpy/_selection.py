@@ -55,7 +55,6 @@ def where(
     All three broadcast; x and y are promoted to a common dtype. With the condition alone, the indices
     at which it holds, as `nonzero` gives them.
 
-    >>> import sagax.numpy as snp
     >>> snp.where(snp.arange(3) > 0, 10, snp.arange(3))
     Array([ 0, 10, 10], dtype=int32)
     """
@@ -79,7 +78,6 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
 
     Where the bounds contradict, the result is `max`. Real numbers only.
 
-    >>> import sagax.numpy as snp
     >>> snp.clip(snp.arange(5), 1, 3)
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
@@ -122,7 +120,6 @@ def nan_to_num(
 ) -> Array:
     """Replace NaN and infinities by finite numbers; without `posinf`, by the greatest there are.
 
-    >>> import sagax.numpy as snp
     >>> snp.nan_to_num(snp.array([1.0, snp.nan, snp.inf]), posinf=9.0)
     Array([1., 0., 9.], dtype=float32)
     """
@@ -164,7 +161,6 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
 
     Conditions and choices broadcast; the choices and the default are promoted to a common dtype.
 
-    >>> import sagax.numpy as snp
     >>> x = snp.arange(5)
     >>> snp.select([x < 2, x < 4], [x, 10 * x], default=-1)
     Array([ 0,  1, 20, 30, -1], dtype=int32)
@@ -192,7 +188,6 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     there. Functions get all of `x`, `args` and `kw`, and work element by element; numbers stand for
     constant functions. The result has the dtype of `x`.
 
-    >>> import sagax.numpy as snp
     >>> x = snp.arange(-2.0, 3.0)
     >>> snp.piecewise(x, [x < 0, x >= 0], [lambda v: -v, lambda v: 10 * v])
     Array([ 2.,  1.,  0., 10., 20.], dtype=float32)

@@ -48,9 +48,7 @@ def _host(function: str, *arrays: Any) -> list[np.ndarray]:
 def _size(function: str, size: Any) -> Any:
     size = static_int(function, "size", size)
     if not dims.is_dim(size) and size < 0:
-        raise ArgumentValueError(
-            function=function, argument="size", got=size, expected="at least 0"
-        )
+        raise ArgumentValueError.about(function, "size", size, "at least 0")
     return size
 
 
@@ -89,8 +87,7 @@ def unique(
         least element. Without it `ar` must be concrete.
       sorted: accepted for compatibility; the elements are always sorted.
 
-    >>> import sagax.numpy as np
-    >>> np.unique(np.array([3, 1, 3]), return_counts=True)
+    >>> snp.unique(snp.array([3, 1, 3]), return_counts=True)
     (Array([1, 3], dtype=int32), Array([1, 2], dtype=int32))
     """
     ar = _strong_if_complex(_base.as_array("unique", ar))
@@ -251,8 +248,7 @@ def unique_all(x: Any, /, *, size: int | None = None, fill_value: Any = None) ->
 
     NaN are all distinct. `size` and `fill_value` as in `unique`.
 
-    >>> import sagax.numpy as np
-    >>> np.unique_all(np.array([3, 1, 3])).indices
+    >>> snp.unique_all(snp.array([3, 1, 3])).indices
     Array([1, 0], dtype=int32)
     """
     return UniqueAllResult(
@@ -265,8 +261,7 @@ def unique_counts(
 ) -> UniqueCountsResult:
     """Find the distinct elements of `x`, and count each. NaN are all distinct.
 
-    >>> import sagax.numpy as np
-    >>> np.unique_counts(np.array([3, 1, 3])).counts
+    >>> snp.unique_counts(snp.array([3, 1, 3])).counts
     Array([1, 2], dtype=int32)
     """
     return UniqueCountsResult(
@@ -279,8 +274,7 @@ def unique_inverse(
 ) -> UniqueInverseResult:
     """Find the distinct elements of `x`, and the inverse indices; NaN are all distinct.
 
-    >>> import sagax.numpy as np
-    >>> np.unique_inverse(np.array([3, 1, 3])).inverse_indices
+    >>> snp.unique_inverse(snp.array([3, 1, 3])).inverse_indices
     Array([1, 0, 1], dtype=int32)
     """
     return UniqueInverseResult(
@@ -291,8 +285,7 @@ def unique_inverse(
 def unique_values(x: Any, /, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Find the distinct elements of `x` in ascending order. NaN are all distinct.
 
-    >>> import sagax.numpy as np
-    >>> np.unique_values(np.array([3, 1, 3]))
+    >>> snp.unique_values(snp.array([3, 1, 3]))
     Array([1, 3], dtype=int32)
     """
     return unique(x, equal_nan=False, size=size, fill_value=fill_value)
@@ -322,8 +315,7 @@ def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = No
 
     `size` and `fill_value` as in `unique`.
 
-    >>> import sagax.numpy as np
-    >>> np.union1d(np.array([3, 1]), np.array([1, 2]))
+    >>> snp.union1d(snp.array([3, 1]), snp.array([1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
     joined, weak = _promoted_vectors("union1d", ar1, ar2)
@@ -372,8 +364,7 @@ def intersect1d(
     With `return_indices` also where each occurs first in either. With `size` the result has that many
     elements, filled up with `fill_value`, by default its least element (0 if it has none).
 
-    >>> import sagax.numpy as np
-    >>> np.intersect1d(np.array([3, 1, 1]), np.array([1, 2, 3]))
+    >>> snp.intersect1d(snp.array([3, 1, 1]), snp.array([1, 2, 3]))
     Array([1, 3], dtype=int32)
     """
     (a, b), weak = _promoted_vectors("intersect1d", ar1, ar2)
@@ -415,8 +406,7 @@ def setdiff1d(
     With `assume_unique` they stay in the order of `ar1`. With `size` the result has that many
     elements, filled up with `fill_value`, by default 0.
 
-    >>> import sagax.numpy as np
-    >>> np.setdiff1d(np.array([3, 1, 1, 5]), np.array([1, 2]))
+    >>> snp.setdiff1d(snp.array([3, 1, 1, 5]), snp.array([1, 2]))
     Array([3, 5], dtype=int32)
     """
     aval = with_aval("setdiff1d", ar1, 0)[1]
@@ -455,8 +445,7 @@ def setxor1d(
     With `size` the result has that many elements, filled up with `fill_value`, by default its least
     element (0 if it has none).
 
-    >>> import sagax.numpy as np
-    >>> np.setxor1d(np.array([3, 1, 1]), np.array([1, 2]))
+    >>> snp.setxor1d(snp.array([3, 1, 1]), snp.array([1, 2]))
     Array([2, 3], dtype=int32)
     """
     (a, b), weak = _promoted_vectors("setxor1d", ar1, ar2)
@@ -487,8 +476,7 @@ def isin(
     NaN occurs nowhere. `method` is one of 'auto', 'compare_all', 'binary_search', 'sort'; all give the
     same result.
 
-    >>> import sagax.numpy as np
-    >>> np.isin(np.array([1, 2, 3]), np.array([2, 5]))
+    >>> snp.isin(snp.array([1, 2, 3]), snp.array([2, 5]))
     Array([False,  True, False], dtype=bool)
     """
     methods = ("auto", "compare_all", "binary_search", "sort")

@@ -39,8 +39,7 @@ Axes = int | Sequence[int] | None
 def shape(a: Any) -> tuple:
     """Return the shape of `a`, an array, a number or nested lists; a tuple.
 
-    >>> import sagax.numpy as np
-    >>> np.shape(np.ones((2, 3)))
+    >>> snp.shape(snp.ones((2, 3)))
     (2, 3)
     """
     return np.shape(a) if isinstance(a, (list, tuple)) else with_aval("shape", a)[1].shape
@@ -49,8 +48,7 @@ def shape(a: Any) -> tuple:
 def ndim(a: Any) -> int:
     """Return the number of dimensions of `a`, an array, a number or nested lists.
 
-    >>> import sagax.numpy as np
-    >>> np.ndim(np.ones((2, 3)))
+    >>> snp.ndim(snp.ones((2, 3)))
     2
     """
     return np.ndim(a) if isinstance(a, (list, tuple)) else with_aval("ndim", a)[1].ndim
@@ -59,8 +57,7 @@ def ndim(a: Any) -> int:
 def size(a: Any, axis: Axes = None) -> Any:
     """Count the elements of `a`, or return the size of one axis (the product for several).
 
-    >>> import sagax.numpy as np
-    >>> np.size(np.ones((2, 3))), np.size(np.ones((2, 3)), 1)
+    >>> snp.size(snp.ones((2, 3))), snp.size(snp.ones((2, 3)), 1)
     (6, 3)
     """
     aval = with_aval("size", a)[1]
@@ -82,8 +79,7 @@ def reshape(
     Fortran. Arrays never change, so `copy` makes no difference. Same dtype. Raises a TypeError when
     the numbers of elements differ.
 
-    >>> import sagax.numpy as np
-    >>> np.reshape(np.arange(6), (2, -1))
+    >>> snp.reshape(snp.arange(6), (2, -1))
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
     """
@@ -169,17 +165,14 @@ def _bad_order(function: str, order: Any) -> None:
             f"numpy.{function} with order={order!r}: arrays have no order in memory",
             fix="use order='C' (last index fastest) or order='F' (first index fastest)",
         )
-    raise ArgumentValueError(
-        function=function, argument="order", got=repr(order), expected="'C' or 'F'"
-    )
+    raise ArgumentValueError.about(function, "order", repr(order), "'C' or 'F'")
 
 
 @fused_function(1)
 def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten `a` to one dimension, the last index changing fastest (first: `order="F"`).
 
-    >>> import sagax.numpy as np
-    >>> np.ravel(np.array([[1, 2], [3, 4]]))
+    >>> snp.ravel(snp.array([[1, 2], [3, 4]]))
     Array([1, 2, 3, 4], dtype=int32)
     """
     if out_sharding is not None:
@@ -196,8 +189,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
 def resize(a: Any, new_shape: Any) -> Array:
     """Resize `a` to the shape `new_shape`: its elements are repeated or cut off.
 
-    >>> import sagax.numpy as np
-    >>> np.resize(np.array([1, 2, 3]), (2, 2))
+    >>> snp.resize(snp.array([1, 2, 3]), (2, 2))
     Array([[1, 2],
            [3, 1]], dtype=int32)
     """
@@ -229,8 +221,7 @@ def _first(flat: Any, count: dims.Size) -> Any:
 def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
     """Permute the dimensions of `a` to the order `axes`: reversed when that is None.
 
-    >>> import sagax.numpy as np
-    >>> np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    >>> snp.transpose(snp.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
     a, aval = with_aval("transpose", a)
@@ -240,12 +231,8 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
         return transpose_p.bind(a, permutation=tuple(range(aval.ndim - 1, -1, -1)))
     order = axes_in_order("transpose", axes, aval.ndim)
     if len(order) != aval.ndim:
-        raise ArgumentValueError(
-            function="transpose",
-            argument="axes",
-            got=axes,
-            expected=f"all {aval.ndim} dimensions of the array, each once",
-            a=a,
+        raise ArgumentValueError.about(
+            "transpose", "axes", axes, f"all {aval.ndim} dimensions of the array, each once", a=a
         )
     return structural.transpose(a, order)
 
@@ -253,8 +240,7 @@ def transpose(a: Any, axes: Sequence[int] | None = None) -> Array:
 def permute_dims(a: Any, axes: Sequence[int]) -> Array:
     """Permute the dimensions of `a` to the order `axes`; `transpose` by its name in the array API.
 
-    >>> import sagax.numpy as np
-    >>> np.permute_dims(np.ones((2, 3, 4)), (1, 0, 2)).shape
+    >>> snp.permute_dims(snp.ones((2, 3, 4)), (1, 0, 2)).shape
     (3, 2, 4)
     """
     return transpose(a, axes)
@@ -266,18 +252,14 @@ def matrix_transpose(x: Any) -> Array:
 
     Raises a ValueError for fewer than two dimensions.
 
-    >>> import sagax.numpy as np
-    >>> np.matrix_transpose(np.ones((5, 2, 3))).shape
+    >>> snp.matrix_transpose(snp.ones((5, 2, 3))).shape
     (5, 3, 2)
     """
     x, aval = with_aval("matrix_transpose", x)
     n = aval.ndim
     if n < 2:
-        raise ArgumentValueError(
-            function="matrix_transpose",
-            argument="x",
-            got=x,
-            expected="an array with at least two dimensions",
+        raise ArgumentValueError.about(
+            "matrix_transpose", "x", x, "an array with at least two dimensions"
         )
     return transpose_p.bind(x, permutation=(*range(n - 2), n - 1, n - 2))
 
@@ -286,8 +268,7 @@ def matrix_transpose(x: Any) -> Array:
 def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
     """Swap two dimensions of `a`.
 
-    >>> import sagax.numpy as np
-    >>> np.swapaxes(np.ones((2, 3, 4)), 0, 2).shape
+    >>> snp.swapaxes(snp.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
     """
     a, aval = with_aval("swapaxes", a)
@@ -302,8 +283,7 @@ def swapaxes(a: Any, axis1: int, axis2: int) -> Array:
 def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """Move the dimensions `source` of `a` to the positions `destination`, the others in order.
 
-    >>> import sagax.numpy as np
-    >>> np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
+    >>> snp.moveaxis(snp.ones((2, 3, 4)), 0, -1).shape
     (3, 4, 2)
     """
     a, aval = with_aval("moveaxis", a)
@@ -325,8 +305,7 @@ def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[in
 def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     """Move the dimension `axis` of `a` before the one that is at `start`.
 
-    >>> import sagax.numpy as np
-    >>> np.rollaxis(np.ones((2, 3, 4)), 2).shape
+    >>> snp.rollaxis(snp.ones((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
     a, aval = with_aval("rollaxis", a)
@@ -334,12 +313,8 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
     source = one_axis("rollaxis", axis, n)
     start = static_int("rollaxis", "start", start)
     if not -n <= start <= n:
-        raise ArgumentValueError(
-            function="rollaxis",
-            argument="start",
-            got=start,
-            expected=f"a position from {-n} to {n}",
-            a=a,
+        raise ArgumentValueError.about(
+            "rollaxis", "start", start, f"a position from {-n} to {n}", a=a
         )
     target = start + n if start < 0 else start
     return moveaxis(a, source, target - 1 if source < target else target)
@@ -352,8 +327,7 @@ def rollaxis(a: Any, axis: int, start: int = 0) -> Array:
 def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
     """Insert dimensions of size 1 into `a`, at the positions `axis` of the result.
 
-    >>> import sagax.numpy as np
-    >>> np.expand_dims(np.ones(3), (0, -1)).shape
+    >>> snp.expand_dims(snp.ones(3), (0, -1)).shape
     (1, 3, 1)
     """
     a, aval = with_aval("expand_dims", a)
@@ -379,8 +353,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
 
     Raises a ValueError for a dimension of another size.
 
-    >>> import sagax.numpy as np
-    >>> np.squeeze(np.ones((1, 3, 1))).shape, np.squeeze(np.ones((1, 3, 1)), 0).shape
+    >>> snp.squeeze(snp.ones((1, 3, 1))).shape, snp.squeeze(snp.ones((1, 3, 1)), 0).shape
     ((3,), (3, 1))
     """
     a, aval = with_aval("squeeze", a)
@@ -395,8 +368,7 @@ def squeeze(a: Any, axis: Axes = None) -> Array:
 def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
     """Reshape the argument (several: a tuple of them) to at least one dimension.
 
-    >>> import sagax.numpy as np
-    >>> np.atleast_1d(1.0).shape
+    >>> snp.atleast_1d(1.0).shape
     (1,)
     """
     return _each("atleast_1d", arys, _at_least_1)
@@ -405,8 +377,7 @@ def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
 def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
     """Reshape the argument (several: a tuple of them) to at least two dimensions, new ones first.
 
-    >>> import sagax.numpy as np
-    >>> np.atleast_2d(np.ones(3)).shape
+    >>> snp.atleast_2d(snp.ones(3)).shape
     (1, 3)
     """
     return _each("atleast_2d", arys, _at_least_2)
@@ -417,8 +388,7 @@ def atleast_3d(*arys: Any) -> Array | tuple[Array, ...]:
 
     A vector of n elements gets the shape (1, n, 1), a matrix one more dimension at the end.
 
-    >>> import sagax.numpy as np
-    >>> np.atleast_3d(np.ones(3)).shape, np.atleast_3d(np.ones((3, 4))).shape
+    >>> snp.atleast_3d(snp.ones(3)).shape, snp.atleast_3d(snp.ones((3, 4))).shape
     ((1, 3, 1), (3, 4, 1))
     """
     return _each("atleast_3d", arys, _at_least_3)
@@ -459,8 +429,7 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
     Raises a ValueError when they do not fit together.
 
-    >>> import sagax.numpy as np
-    >>> np.broadcast_shapes((2, 1), (3,), 1)
+    >>> snp.broadcast_shapes((2, 1), (3,), 1)
     (2, 3)
     """
     return shaping.broadcast_shapes(*shapes)
@@ -472,8 +441,7 @@ def broadcast_to(array: Any, shape: Any, *, out_sharding: Any = None) -> Array:
 
     Raises a ValueError when `array` does not fit.
 
-    >>> import sagax.numpy as np
-    >>> np.broadcast_to(np.array([1, 2]), (2, 2))
+    >>> snp.broadcast_to(snp.array([1, 2]), (2, 2))
     Array([[1, 2],
            [1, 2]], dtype=int32)
     """
@@ -510,8 +478,7 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 
     Raises a ValueError when they do not fit together.
 
-    >>> import sagax.numpy as np
-    >>> [x.shape for x in np.broadcast_arrays(np.ones((2, 1)), np.ones(3))]
+    >>> [x.shape for x in snp.broadcast_arrays(snp.ones((2, 1)), snp.ones(3))]
     [(2, 3), (2, 3)]
     """
     found = [with_aval("broadcast_arrays", x, i) for i, x in enumerate(args)]
@@ -530,8 +497,7 @@ def broadcast_arrays(*args: Any) -> tuple[Array, ...]:
 def flip(m: Any, axis: Axes = None) -> Array:
     """Reverse the order of elements of `m` along `axis`: one, several, or None for all.
 
-    >>> import sagax.numpy as np
-    >>> np.flip(np.arange(3))
+    >>> snp.flip(snp.arange(3))
     Array([2, 1, 0], dtype=int32)
     """
     return _flip("flip", m, axis)
@@ -545,8 +511,7 @@ def _flip(function: str, m: Any, axis: Axes) -> Array:
 def flipud(m: Any) -> Array:
     """Reverse the order of the rows (the first dimension) of `m`.
 
-    >>> import sagax.numpy as np
-    >>> np.flipud(np.array([[1, 2], [3, 4]]))
+    >>> snp.flipud(snp.array([[1, 2], [3, 4]]))
     Array([[3, 4],
            [1, 2]], dtype=int32)
     """
@@ -556,8 +521,7 @@ def flipud(m: Any) -> Array:
 def fliplr(m: Any) -> Array:
     """Reverse the order of the columns (the second dimension) of `m`.
 
-    >>> import sagax.numpy as np
-    >>> np.fliplr(np.array([[1, 2], [3, 4]]))
+    >>> snp.fliplr(snp.array([[1, 2], [3, 4]]))
     Array([[2, 1],
            [4, 3]], dtype=int32)
     """
@@ -567,17 +531,14 @@ def fliplr(m: Any) -> Array:
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """Rotate `m` by `k` right angles in the plane of two axes, from the first toward the second.
 
-    >>> import sagax.numpy as np
-    >>> np.rot90(np.array([[1, 2], [3, 4]]))
+    >>> snp.rot90(snp.array([[1, 2], [3, 4]]))
     Array([[2, 4],
            [1, 3]], dtype=int32)
     """
     m, aval = with_aval("rot90", m)
     found = axes_in_order("rot90", axes, aval.ndim)
     if len(found) != 2:
-        raise ArgumentValueError(
-            function="rot90", argument="axes", got=axes, expected="two different axes"
-        )
+        raise ArgumentValueError.about("rot90", "axes", axes, "two different axes")
     first, second = found
     turns = static_int("rot90", "k", k) % 4
     if turns == 0:
@@ -598,8 +559,7 @@ def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
     `shift` may be one number for all axes or one for each; a traced one is allowed. Without an axis
     the elements are shifted in row-major order.
 
-    >>> import sagax.numpy as np
-    >>> np.roll(np.arange(5), 2)
+    >>> snp.roll(snp.arange(5), 2)
     Array([3, 4, 0, 1, 2], dtype=int32)
     """
     a, aval = with_aval("roll", a)
@@ -634,11 +594,9 @@ def _shifts(shift: Any) -> list:
         return [shift]
     x, aval = with_aval("roll", shift, 1)
     if dtypes.kind(aval.dtype) not in "iub":
-        raise ArgumentError(function="roll", argument="shift", got=shift, expected="integers")
+        raise ArgumentError.about("roll", "shift", shift, "integers")
     if aval.ndim > 1:
-        raise ArgumentValueError(
-            function="roll", argument="shift", got=shift, expected="an int or a vector of ints"
-        )
+        raise ArgumentValueError.about("roll", "shift", shift, "an int or a vector of ints")
     if isinstance(x, Tracer) and x.concrete() is None:
         return list(shaping.unstack(x)) if aval.ndim else [x]
     return [int(v) for v in np.atleast_1d(np.asarray(x))]

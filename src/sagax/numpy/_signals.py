@@ -26,8 +26,7 @@ def convolve(
     `mode` says which of its elements: 'full' all of them, 'valid' those for which the shorter vector
     lies inside of the longer one, 'same' as many as the longer has, from the middle. Floating point.
 
-    >>> import sagax.numpy as np
-    >>> np.convolve(np.array([1, 2, 3]), np.array([0, 1, 0.5]))
+    >>> snp.convolve(snp.array([1, 2, 3]), snp.array([0, 1, 0.5]))
     Array([0. , 1. , 2.5, 4. , 1.5], dtype=float32)
     """
     a, v, swapped = _sequences("convolve", a, v, mode)
@@ -47,8 +46,7 @@ def correlate(
 
     `mode` says which of its elements, as in `convolve`. Floating point.
 
-    >>> import sagax.numpy as np
-    >>> np.correlate(np.array([1, 2, 3]), np.array([0, 1, 0.5]))
+    >>> snp.correlate(snp.array([1, 2, 3]), snp.array([0, 1, 0.5]))
     Array([3.5], dtype=float32)
     """
     a, v, swapped = _sequences("correlate", a, v, mode)

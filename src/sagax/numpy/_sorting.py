@@ -82,8 +82,7 @@ def sort(
 
     NaN comes last, with `descending` first.
 
-    >>> import sagax.numpy as np
-    >>> np.sort(np.array([3, 1, 2]))
+    >>> snp.sort(snp.array([3, 1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
     _refuse_numpys("sort", kind, order)
@@ -107,8 +106,7 @@ def argsort(
 
     Equal elements stay in their order if `stable`.
 
-    >>> import sagax.numpy as np
-    >>> np.argsort(np.array([3, 1, 2]))
+    >>> snp.argsort(snp.array([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
     _refuse_numpys("argsort", kind, order)
@@ -127,8 +125,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
 
     `keys` is a sequence of arrays of one shape, or an array whose first dimension counts them.
 
-    >>> import sagax.numpy as np
-    >>> np.lexsort((np.array([1, 2, 1]), np.array([2, 2, 1])))
+    >>> snp.lexsort((snp.array([1, 2, 1]), snp.array([2, 2, 1])))
     Array([2, 0, 1], dtype=int32)
     """
     if isinstance(keys, (Array, np.ndarray)):
@@ -139,11 +136,8 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     shape = aval_of(keys[0]).shape
     for i, k in enumerate(keys):
         if not dims.same_shape(aval_of(k).shape, shape):
-            raise ArgumentValueError(
-                function="lexsort",
-                argument=f"keys[{i}]",
-                got=k,
-                expected=f"the shape of keys[0], {shape}",
+            raise ArgumentValueError.about(
+                "lexsort", f"keys[{i}]", k, f"the shape of keys[0], {shape}"
             )
     if not shape:
         return structural.full_of(intern_aval((), _integer(), False, None), 0)
@@ -156,8 +150,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
 def sort_complex(a: Any) -> Array:
     """Sort the elements of `a` along its last axis as complex numbers in ascending order.
 
-    >>> import sagax.numpy as np
-    >>> np.sort_complex(np.array([2 + 1j, 1, 2]))
+    >>> snp.sort_complex(snp.array([2 + 1j, 1, 2]))
     Array([1.+0.j, 2.+0.j, 2.+1.j], dtype=complex64)
     """
     a, aval = with_aval("sort_complex", a)
@@ -171,11 +164,8 @@ def sort_complex(a: Any) -> Array:
 def _kth(function: str, kth: Any, size: int) -> int:
     k = static_int(function, "kth", kth)
     if not -size <= k < size:
-        raise ArgumentValueError(
-            function=function,
-            argument="kth",
-            got=k,
-            expected=f"a position on the axis, whose size is {size}",
+        raise ArgumentValueError.about(
+            function, "kth", k, f"a position on the axis, whose size is {size}"
         )
     return k + size if k < 0 else k
 
@@ -194,8 +184,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
 
     Those before it are the smaller ones, those after it the greater ones. NaN counts as greatest.
 
-    >>> import sagax.numpy as np
-    >>> np.partition(np.array([5, 3, 1, 4, 2]), 2)
+    >>> snp.partition(snp.array([5, 3, 1, 4, 2]), 2)
     Array([1, 2, 3, 5, 4], dtype=int32)
     """
     a, d = _along("partition", a, axis)
@@ -210,8 +199,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     """Compute the indices that partition `a` as `partition` does; integers.
 
-    >>> import sagax.numpy as np
-    >>> np.argpartition(np.array([5, 3, 1, 4, 2]), 2)
+    >>> snp.argpartition(snp.array([5, 3, 1, 4, 2]), 2)
     Array([2, 4, 1, 0, 3], dtype=int32)
     """
     a, d = _along("argpartition", a, axis)
@@ -231,8 +219,7 @@ def top_k(
     With `mode="smallest"` the least ones, least first. Of equal elements the first comes first, and
     NaN counts as greatest.
 
-    >>> import sagax.numpy as np
-    >>> np.top_k(np.array([5, 3, 1, 4]), 2)
+    >>> snp.top_k(snp.array([5, 3, 1, 4]), 2)
     (Array([5, 4], dtype=int32), Array([0, 3], dtype=int32))
     """
     a, d = _along("top_k", a, axis)
@@ -246,13 +233,7 @@ def top_k(
         )
     size = aval_of(a).shape[d]
     if not 0 <= k <= size:
-        raise ArgumentValueError(
-            function="top_k",
-            argument="k",
-            got=k,
-            expected=f"0 to {size}, the size of axis {d}",
-            a=a,
-        )
+        raise ArgumentValueError.about("top_k", "k", k, f"0 to {size}, the size of axis {d}", a=a)
     positions = shaping.broadcasted_iota(dtypes.int32, aval_of(a).shape, d)
     values, indices = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
     return slice_in_dim(values, 0, k, 1, d), slice_in_dim(indices, 0, k, 1, d)
@@ -272,8 +253,7 @@ def searchsorted(
     the last compares every number with every element, the others search by bisection where that is
     less work. All give the same result.
 
-    >>> import sagax.numpy as np
-    >>> np.searchsorted(np.array([1, 2, 3, 3, 5]), np.array([3, 4]))
+    >>> snp.searchsorted(snp.array([1, 2, 3, 3, 5]), snp.array([3, 4]))
     Array([2, 4], dtype=int32)
     """
     if side not in ("left", "right"):
@@ -289,9 +269,7 @@ def searchsorted(
     a, x = with_aval("searchsorted", a, 0)
     v, y = with_aval("searchsorted", v, 1)
     if x.ndim != 1:
-        raise ArgumentValueError(
-            function="searchsorted", argument="a", got=a, expected="a vector (one dimension)"
-        )
+        raise ArgumentValueError.about("searchsorted", "a", a, "a vector (one dimension)")
     if sorter is not None:
         a = getitem(a, (_base.as_operand("searchsorted", sorter, 2),))
     a, v = _base.promote_dtypes("searchsorted", a, v)
@@ -354,8 +332,7 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     with decreasing ones bins[i-1] > x >= bins[i], or with `right` bins[i-1] >= x > bins[i]. 0 and
     len(bins) are beyond the first and the last edge. Integer.
 
-    >>> import sagax.numpy as np
-    >>> np.digitize(np.array([0.5, 1.0, 5.0]), np.array([0, 1, 2]))
+    >>> snp.digitize(snp.array([0.5, 1.0, 5.0]), snp.array([0, 1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
     x, aval = with_aval("digitize", x, 0)

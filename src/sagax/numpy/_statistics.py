@@ -54,8 +54,7 @@ def average(
     `weights` has the shape of `a`, or of its axes `axis` in that order. With `returned` the result is
     a pair: the average, and the sum of the weights.
 
-    >>> import sagax.numpy as np
-    >>> float(np.average(np.array([1.0, 2.0]), weights=np.array([3, 1])))
+    >>> float(snp.average(snp.array([1.0, 2.0]), weights=snp.array([3, 1])))
     1.25
     """
     a, aval = with_aval("average", a)
@@ -131,8 +130,7 @@ def quantile(
         'interpolated_inverted_cdf', 'hazen', 'weibull', 'median_unbiased', 'normal_unbiased'.
       weights: of the elements, in the shape of `a` or of its one axis; method 'inverted_cdf' only.
 
-    >>> import sagax.numpy as np
-    >>> float(np.quantile(np.array([1.0, 2.0, 4.0]), 0.75))
+    >>> float(snp.quantile(snp.array([1.0, 2.0, 4.0]), 0.75))
     3.0
     """
     _refuse_overwriting("quantile", out, overwrite_input)
@@ -153,8 +151,7 @@ def percentile(
 ) -> Array:
     """Compute the percentiles `q` (from 0 to 100) of `a` along `axis`; otherwise as `quantile`.
 
-    >>> import sagax.numpy as np
-    >>> float(np.percentile(np.array([1.0, 2.0, 4.0]), 75))
+    >>> float(snp.percentile(snp.array([1.0, 2.0, 4.0]), 75))
     3.0
     """
     _refuse_overwriting("percentile", out, overwrite_input)
@@ -174,8 +171,7 @@ def nanquantile(
 ) -> Array:
     """Compute quantiles as `quantile` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanquantile(np.array([1.0, 2.0, np.nan, 4.0]), 0.75))
+    >>> float(snp.nanquantile(snp.array([1.0, 2.0, snp.nan, 4.0]), 0.75))
     3.0
     """
     _refuse_overwriting("nanquantile", out, overwrite_input)
@@ -195,8 +191,7 @@ def nanpercentile(
 ) -> Array:
     """Compute percentiles as `percentile` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanpercentile(np.array([1.0, 2.0, np.nan, 4.0]), 75))
+    >>> float(snp.nanpercentile(snp.array([1.0, 2.0, snp.nan, 4.0]), 75))
     3.0
     """
     _refuse_overwriting("nanpercentile", out, overwrite_input)
@@ -216,8 +211,7 @@ def median(
 
     That is the element in the middle, or the mean of the two there; NaN if there is a NaN.
 
-    >>> import sagax.numpy as np
-    >>> float(np.median(np.array([3, 1, 2, 9])))
+    >>> float(snp.median(snp.array([3, 1, 2, 9])))
     2.5
     """
     _refuse_overwriting("median", out, overwrite_input)
@@ -233,8 +227,7 @@ def nanmedian(
 ) -> Array:
     """Compute the median as `median` does, with NaN left out; NaN where there is nothing else.
 
-    >>> import sagax.numpy as np
-    >>> float(np.nanmedian(np.array([3, 1, np.nan, 2])))
+    >>> float(snp.nanmedian(snp.array([3, 1, snp.nan, 2])))
     2.0
     """
     _refuse_overwriting("nanmedian", out, overwrite_input)
@@ -309,11 +302,8 @@ def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes:
     if len(axes) == 1 and dims.same_shape(w_aval.shape, (aval.shape[axes[0]],)):
         shape = tuple([d if i in axes else 1 for i, d in enumerate(aval.shape)])
         return broadcast_to(structural.reshape(weights, shape), aval.shape)
-    raise ArgumentValueError(
-        function=function,
-        argument="weights",
-        got=weights,
-        expected=f"the shape of a, {aval.shape}, or of its axis {axes}",
+    raise ArgumentValueError.about(
+        function, "weights", weights, f"the shape of a, {aval.shape}, or of its axis {axes}"
     )
 
 
@@ -541,8 +531,7 @@ def cov(
 
     The result is floating point or complex; a scalar for a single variable.
 
-    >>> import sagax.numpy as np
-    >>> np.cov(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    >>> snp.cov(snp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """
@@ -550,7 +539,7 @@ def cov(
     if aval.ndim > 2:
         raise ArgumentValueError("m has more than 2 dimensions", function="cov", got=m)
     if ddof is not None and not isinstance(ddof, (int, np.integer)):
-        raise ArgumentValueError(function="cov", argument="ddof", got=ddof, expected="an int")
+        raise ArgumentValueError.about("cov", "ddof", ddof, "an int")
     x = _variables(m, rowvar)
     if y is not None:
         y, y_aval = with_aval("cov", y, 1)
@@ -620,8 +609,7 @@ def _sample_weights(name: str, weights: Any, samples: Any, position: int) -> Any
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
     """Compute the correlation coefficients of variables, each a row of `x` (and `y`); see `cov`.
 
-    >>> import sagax.numpy as np
-    >>> np.corrcoef(np.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
+    >>> snp.corrcoef(snp.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     Array([[ 1., -1.],
            [-1.,  1.]], dtype=float32)
     """

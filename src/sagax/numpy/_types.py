@@ -100,7 +100,6 @@ newaxis = None
 def iscomplexobj(x: Any) -> Any:
     """Return whether the dtype of `x`, an array or a number or nested lists of them, is complex.
 
-    >>> import sagax.numpy as snp
     >>> snp.iscomplexobj(snp.array([1 + 0j]))
     True
     """
@@ -115,7 +114,6 @@ def iscomplexobj(x: Any) -> Any:
 def isrealobj(x: Any) -> Any:
     """Return whether the dtype of `x`, an array or a number or nested lists of them, is not complex.
 
-    >>> import sagax.numpy as snp
     >>> snp.isrealobj(snp.array([1 + 0j]))
     False
     """
@@ -125,7 +123,6 @@ def isrealobj(x: Any) -> Any:
 def isscalar(element: Any) -> Any:
     """Return whether `element` is a number, a string or an array of shape ().
 
-    >>> import sagax.numpy as snp
     >>> snp.isscalar(snp.float32(3)), snp.isscalar(snp.ones(1))
     (True, False)
     """
@@ -139,7 +136,6 @@ def isscalar(element: Any) -> Any:
 def iterable(y: Any) -> Any:
     """Return whether one can iterate over `y`.
 
-    >>> import sagax.numpy as snp
     >>> snp.iterable(snp.ones(2)), snp.iterable(3)
     (True, False)
     """

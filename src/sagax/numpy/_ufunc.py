@@ -34,7 +34,6 @@ class ufunc:
     Made by `frompyfunc`; `add`, `multiply`, `maximum` and others are of this kind too. `nin` and `nout`
     are the numbers of operands and results; `identity` is what leaves the other operand unchanged.
 
-    >>> import sagax.numpy as snp
     >>> snp.add.reduce(snp.arange(5)), snp.add.outer(snp.arange(2), snp.arange(2))
     (Array(10, dtype=int32), Array([[0, 1],
            [1, 2]], dtype=int32))
@@ -107,7 +106,6 @@ class ufunc:
     ) -> Array:
         """Reduce `a` along `axis` (one, several, or None: all) with the function.
 
-        >>> import sagax.numpy as snp
         >>> snp.multiply.reduce(snp.array([2, 3, 4]))
         Array(24, dtype=int32)
         """
@@ -175,7 +173,6 @@ class ufunc:
     def accumulate(self, a: Any, axis: Any = 0, dtype: Any = None, out: None = None) -> Array:
         """Compute the intermediate results of reducing `a` along `axis`.
 
-        >>> import sagax.numpy as snp
         >>> snp.multiply.accumulate(snp.array([2, 3, 4]))
         Array([ 2,  6, 24], dtype=int32)
         """
@@ -204,7 +201,6 @@ class ufunc:
 
         Arrays cannot be changed in place: pass inplace=False.
 
-        >>> import sagax.numpy as snp
         >>> snp.add.at(snp.zeros(3), snp.array([0, 0, 2]), 1.0, inplace=False)
         Array([2., 0., 1.], dtype=float32)
         """
@@ -240,7 +236,6 @@ class ufunc:
     def outer(self, A: Any, B: Any, /) -> Array:
         """Apply the function to every pair of elements of A and B; shape A.shape + B.shape.
 
-        >>> import sagax.numpy as snp
         >>> snp.maximum.outer(snp.arange(2), snp.arange(3))
         Array([[0, 1, 2],
                [1, 1, 2]], dtype=int32)
@@ -257,7 +252,6 @@ class ufunc:
         An empty segment gives its first element. A part ends where the next begins, if that is
         further on.
 
-        >>> import sagax.numpy as snp
         >>> snp.add.reduceat(snp.arange(5), snp.array([0, 3]))
         Array([3, 7], dtype=int32)
         """
@@ -266,11 +260,8 @@ class ufunc:
         axis = one_axis(f"{self.__name__}.reduceat", axis, x.ndim)
         begin = asarray(indices)
         if begin.ndim != 1:
-            raise ArgumentValueError(
-                function=f"{self.__name__}.reduceat",
-                argument="indices",
-                got=begin,
-                expected="a vector",
+            raise ArgumentValueError.about(
+                f"{self.__name__}.reduceat", "indices", begin, "a vector"
             )
         if self._reduceat is not None:
             return self._reduceat(x, begin, axis, dtype)
@@ -306,16 +297,13 @@ def _join_last(x: Any, last: Any) -> Any:
 def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: Any = None) -> ufunc:
     """Create a `ufunc` of a function of `nin` scalars with `nout` results.
 
-    >>> import sagax.numpy as snp
     >>> f = snp.frompyfunc(lambda a, b: 2 * a + b, 2, 1, identity=0)
     >>> f.reduce(snp.arange(4))
     Array(11, dtype=int32)
     """
     for name, value in (("nin", nin), ("nout", nout)):
         if not isinstance(value, int) or value < 1:
-            raise ArgumentValueError(
-                function="frompyfunc", argument=name, got=value, expected="a positive int"
-            )
+            raise ArgumentValueError.about("frompyfunc", name, value, "a positive int")
     return ufunc(func, nin, nout, identity=identity)
 
 

@@ -57,24 +57,17 @@ def vectorize(
     position or name, are passed as they are, and with a signature all keyword arguments. Made of
     vmap, so that the result is as efficient as code written for arrays.
 
-    >>> import sagax.numpy as snp
     >>> distance = snp.vectorize(lambda a, b: snp.sqrt(((a - b) ** 2).sum()), signature="(n),(n)->()")
     >>> distance(snp.zeros((3, 2)), snp.ones(2))
     Array([1.4142135, 1.4142135, 1.4142135], dtype=float32)
     """
     if not callable(pyfunc):
-        raise ArgumentError(
-            function="vectorize", argument="pyfunc", got=pyfunc, expected="a function"
-        )
+        raise ArgumentError.about("vectorize", "pyfunc", pyfunc, "a function")
     for entry in excluded:
         if not isinstance(entry, (int, str)):
-            raise ArgumentError(
-                function="vectorize", argument="excluded", got=entry, expected="positions and names"
-            )
+            raise ArgumentError.about("vectorize", "excluded", entry, "positions and names")
         if isinstance(entry, int) and entry < 0:
-            raise ArgumentValueError(
-                function="vectorize", argument="excluded", got=entry, expected="positions from 0"
-            )
+            raise ArgumentValueError.about("vectorize", "excluded", entry, "positions from 0")
     parsed = None if signature is None else parse_signature(signature)
     name = getattr(pyfunc, "__name__", "pyfunc")
 

@@ -35,7 +35,7 @@ def _window(
         x = 2 * arange(size, dtype=dtype) / dims.max_dim(size - 1, 1) - 1
         return where(equal(size_as_value(size), 1), 1, formula(x)).astype(dtype)
     if size < 0:
-        raise ArgumentValueError(function=function, argument="M", got=size, expected="at least 0")
+        raise ArgumentValueError.about(function, "M", size, "at least 0")
     # computed once, in double precision: the size is always known
     return asarray(weights(size).astype(dtypes.default_float(_thread.settings.x64)))
 
@@ -43,8 +43,7 @@ def _window(
 def bartlett(M: int) -> Array:
     """Compute the triangular window of `M` points, with zeros at both ends.
 
-    >>> import sagax.numpy as np
-    >>> np.bartlett(5)
+    >>> snp.bartlett(5)
     Array([0. , 0.5, 1. , 0.5, 0. ], dtype=float32)
     """
     return _window("bartlett", M, np.bartlett, lambda x: 1 - absolute(x))
@@ -53,8 +52,7 @@ def bartlett(M: int) -> Array:
 def blackman(M: int) -> Array:
     """Compute the Blackman window of `M` points: 0.42 - 0.5 cos x + 0.08 cos 2x, x from 0 to 2 pi.
 
-    >>> import sagax.numpy as np
-    >>> float(np.blackman(5)[2])
+    >>> float(snp.blackman(5)[2])
     1.0
     """
     return _window(
@@ -68,8 +66,7 @@ def blackman(M: int) -> Array:
 def hamming(M: int) -> Array:
     """Compute the Hamming window of `M` points: 0.54 - 0.46 cos x, x from 0 to 2 pi.
 
-    >>> import sagax.numpy as np
-    >>> np.hamming(3)
+    >>> snp.hamming(3)
     Array([0.08, 1.  , 0.08], dtype=float32)
     """
     return _window("hamming", M, np.hamming, lambda x: 0.54 + 0.46 * cos(np.pi * x))
@@ -78,8 +75,7 @@ def hamming(M: int) -> Array:
 def hanning(M: int) -> Array:
     """Compute the Hann window of `M` points: 0.5 - 0.5 cos x, x from 0 to 2 pi.
 
-    >>> import sagax.numpy as np
-    >>> np.hanning(3)
+    >>> snp.hanning(3)
     Array([0., 1., 0.], dtype=float32)
     """
     return _window("hanning", M, np.hanning, lambda x: 0.5 + 0.5 * cos(np.pi * x))
@@ -88,13 +84,12 @@ def hanning(M: int) -> Array:
 def kaiser(M: int, beta: Any) -> Array:
     """Compute the Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
 
-    >>> import sagax.numpy as np
-    >>> float(np.kaiser(3, 14.0)[1])
+    >>> float(snp.kaiser(3, 14.0)[1])
     1.0
     """
     value, aval = with_aval("kaiser", beta, 1)
     if aval.ndim:
-        raise ArgumentValueError(function="kaiser", argument="beta", got=beta, expected="a number")
+        raise ArgumentValueError.about("kaiser", "beta", beta, "a number")
     if isinstance(value, Tracer) and value.concrete() is None:
         # 1 - x^2 for x from -1 to 1, under the square root of the definition
         inside = _window(

@@ -160,8 +160,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arra
 
     Element k is the sum of all a[j] exp(-2 pi i j k / n).
 
-    >>> import sagax.numpy as np
-    >>> np.fft.fft(np.array([1.0, 0.0, 0.0]))
+    >>> snp.fft.fft(snp.array([1.0, 0.0, 0.0]))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
     return _transform_1d("fft", FftType.FFT, a, n, axis, norm)
@@ -170,8 +169,7 @@ def fft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arra
 def ifft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `fft` along `axis`; complex.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.ifft(np.array([3.0, 0.0, 0.0]))
+    >>> snp.fft.ifft(snp.array([3.0, 0.0, 0.0]))
     Array([1.+0.j, 1.+0.j, 1.+0.j], dtype=complex64)
     """
     return _transform_1d("ifft", FftType.IFFT, a, n, axis, norm)
@@ -182,8 +180,7 @@ def rfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
 
     The other elements are their conjugates.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
+    >>> snp.fft.rfft(snp.array([1.0, 2.0, 3.0, 4.0]))
     Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
     return _transform_1d("rfft", FftType.RFFT, a, n, axis, norm)
@@ -194,8 +191,7 @@ def irfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Ar
 
     By default n is 2 * (m - 1) for m elements.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.irfft(np.array([10, -2 + 2j, -2]))
+    >>> snp.fft.irfft(snp.array([10, -2 + 2j, -2]))
     Array([1., 2., 3., 4.], dtype=float32)
     """
     return _transform_1d("irfft", FftType.IRFFT, a, n, axis, norm)
@@ -213,8 +209,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
 
     `n` is the size of the result, by default 2 * (m - 1) from m elements.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.hfft(np.array([1.0, 2.0, 3.0]))
+    >>> snp.fft.hfft(snp.array([1.0, 2.0, 3.0]))
     Array([ 8., -2.,  0., -2.], dtype=float32)
     """
     return _transform_1d("hfft", FftType.IRFFT, conj(a), n, axis, _swapped(norm))
@@ -223,8 +218,7 @@ def hfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Arr
 def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `hfft`: the first half of the signal with Hermitian symmetry; complex.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.ihfft(np.array([8.0, -2.0, 0.0, -2.0])).real
+    >>> snp.fft.ihfft(snp.array([8.0, -2.0, 0.0, -2.0])).real
     Array([1., 2., 3.], dtype=float32)
     """
     return conj(_transform_1d("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
@@ -247,8 +241,7 @@ def _transform_nd(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm:
 def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform `a` over several `axes`: by default the last ones, as many as `s` has, or all.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.fftn(np.ones((2, 2)))
+    >>> snp.fft.fftn(snp.ones((2, 2)))
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
@@ -258,8 +251,7 @@ def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array
 def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `fftn`.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.ifftn(np.ones((2, 2)))
+    >>> snp.fft.ifftn(snp.ones((2, 2)))
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
@@ -269,8 +261,7 @@ def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arra
 def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform real numbers over several `axes`, the last one as `rfft` does.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.rfftn(np.ones((2, 2)))
+    >>> snp.fft.rfftn(snp.ones((2, 2)))
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
@@ -280,8 +271,7 @@ def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arra
 def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `rfftn`; real.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.irfftn(np.fft.rfftn(np.ones((2, 2))))
+    >>> snp.fft.irfftn(snp.fft.rfftn(snp.ones((2, 2))))
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
@@ -291,8 +281,7 @@ def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arr
 def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform `a` over two axes.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.fft2(np.ones((2, 2)))
+    >>> snp.fft.fft2(snp.ones((2, 2)))
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
@@ -302,8 +291,7 @@ def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> A
 def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `fft2`.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.ifft2(np.ones((2, 2)))
+    >>> snp.fft.ifft2(snp.ones((2, 2)))
     Array([[1.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
@@ -313,8 +301,7 @@ def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> 
 def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform real numbers over two axes, the second one as `rfft` does.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.rfft2(np.ones((2, 2)))
+    >>> snp.fft.rfft2(snp.ones((2, 2)))
     Array([[4.+0.j, 0.+0.j],
            [0.+0.j, 0.+0.j]], dtype=complex64)
     """
@@ -324,8 +311,7 @@ def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> 
 def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `rfft2`; real.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.irfft2(np.fft.rfft2(np.ones((2, 2))))
+    >>> snp.fft.irfft2(snp.fft.rfft2(snp.ones((2, 2))))
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
@@ -334,9 +320,7 @@ def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) ->
 
 def _pair(function: str, axes: Axes) -> Sequence[int]:
     if axes is None or len(axes) != 2:
-        raise ArgumentValueError(
-            function=f"fft.{function}", argument="axes", got=axes, expected="two axes"
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "axes", axes, "two axes")
     return axes
 
 
@@ -350,33 +334,22 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
     else:
         dtype = dtypes.requested_dtype(dtype, f"fft.{function}")
     if not dtypes.is_inexact(dtype):
-        raise ArgumentValueError(
-            function=f"fft.{function}",
-            argument="dtype",
-            got=dtype,
-            expected="a floating point dtype",
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "dtype", dtype, "a floating point dtype")
     if isinstance(d, (int, float)):
         if not d:
-            raise ArgumentValueError(
-                function=f"fft.{function}", argument="d", got=d, expected="a distance that is not 0"
-            )
+            raise ArgumentValueError.about(f"fft.{function}", "d", d, "a distance that is not 0")
     if isinstance(d, (int, float)) and not dims.is_dim(n):
         return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
     d, aval = with_aval(f"fft.{function}", d, 1)
     if aval.ndim:
-        raise ArgumentValueError(
-            function=f"fft.{function}", argument="d", got=d, expected="a number"
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "d", d, "a number")
     return asarray(numbers.astype(dtype), device=device) / (n * asarray(d, dtype))
 
 
 def _count(function: str, n: Any) -> Any:
     n = static_int(f"fft.{function}", "n", n)
     if n < 0:
-        raise ArgumentValueError(
-            function=f"fft.{function}", argument="n", got=n, expected="at least 0"
-        )
+        raise ArgumentValueError.about(f"fft.{function}", "n", n, "at least 0")
     return n
 
 
@@ -385,8 +358,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
 
     First 0 and the positive ones, then the negative ones, in cycles per unit of `d`.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.fftfreq(5, d=0.2)
+    >>> snp.fft.fftfreq(5, d=0.2)
     Array([ 0.,  1.,  2., -2., -1.], dtype=float32)
     """
     n = _count("fftfreq", n)
@@ -401,8 +373,7 @@ def fftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> A
 def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """Compute the frequencies of a transform of `n` real samples at distances of `d`.
 
-    >>> import sagax.numpy as np
-    >>> np.fft.rfftfreq(4, d=0.25)
+    >>> snp.fft.rfftfreq(4, d=0.25)
     Array([0., 1., 2.], dtype=float32)
     """
     n = _count("rfftfreq", n)
@@ -416,8 +387,7 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     """Shift the frequency 0 from the start of `x` to the middle of `axes` (None: all).
 
-    >>> import sagax.numpy as np
-    >>> np.fft.fftshift(np.array([0, 1, 2, -2, -1]))
+    >>> snp.fft.fftshift(snp.array([0, 1, 2, -2, -1]))
     Array([-2, -1,  0,  1,  2], dtype=int32)
     """
     return _shifted("fftshift", x, axes, 1)
@@ -426,8 +396,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
 def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     """Shift the frequency 0 from the middle of `x` back to the start of `axes` (None: all).
 
-    >>> import sagax.numpy as np
-    >>> np.fft.ifftshift(np.array([-2, -1, 0, 1, 2]))
+    >>> snp.fft.ifftshift(snp.array([-2, -1, 0, 1, 2]))
     Array([ 0,  1,  2, -2, -1], dtype=int32)
     """
     return _shifted("ifftshift", x, axes, -1)

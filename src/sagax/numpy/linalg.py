@@ -7,8 +7,6 @@ A matrix is the last two dimensions of an array; the dimensions before them are 
 Array([1., 2.], dtype=float32)
 """
 
-from __future__ import annotations
-
 from sagax.numpy._contraction import matmul, vecdot
 from sagax.numpy._linalg.factors import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
 from sagax.numpy._linalg.norms import cond, matrix_norm, norm, vector_norm
@@ -26,37 +24,3 @@ from sagax.numpy._linalg.systems import (
     tensorsolve,
 )
 from sagax.numpy._shaping import matrix_transpose
-
-__all__ = [
-    "cholesky",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "lstsq",
-    "matmul",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "matrix_transpose",
-    "multi_dot",
-    "norm",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "tensordot",
-    "tensorinv",
-    "tensorsolve",
-    "trace",
-    "vecdot",
-    "vector_norm",
-]

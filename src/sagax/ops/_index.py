@@ -49,7 +49,6 @@ def _deprecated_update(name: str, method: str, result: str, example: str):
     update.__doc__ = f"""Return a copy of `x` in which `x[idx]` is {result}. Deprecated: write `x.at[idx].{method}(y)`.
 
     >>> import warnings
-    >>> import sagax.numpy as snp
     >>> from sagax import ops
     >>> with warnings.catch_warnings(action="ignore"):
     ...     ops.{name}({call})

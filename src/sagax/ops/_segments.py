@@ -162,7 +162,6 @@ segment_sum = _segment_reduction(
       ConcretizationTypeError: num_segments is not given and segment_ids are traced.
       DtypeError: segment_ids are no integers, or data are booleans.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import ops
     >>> ops.segment_sum(snp.arange(5), snp.array([0, 0, 1, 1, 2]), num_segments=4)
     Array([1, 5, 4, 0], dtype=int32)
@@ -178,7 +177,6 @@ segment_prod = _segment_reduction(
 
     Arguments and errors as in `segment_sum`; segments without rows are 1.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import ops
     >>> ops.segment_prod(snp.arange(1, 5), snp.array([0, 0, 2, 2]), num_segments=3)
     Array([ 2,  1, 12], dtype=int32)
@@ -195,7 +193,6 @@ segment_max = _segment_reduction(
     Arguments and errors as in `segment_sum`; segments without rows are -inf, or the least value of
     the dtype.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import ops
     >>> ops.segment_max(snp.array([1.0, 3.0, 2.0]), snp.array([0, 0, 1]), num_segments=3)
     Array([  3.,   2., -inf], dtype=float32)
@@ -212,7 +209,6 @@ segment_min = _segment_reduction(
     Arguments and errors as in `segment_sum`; segments without rows are inf, or the greatest value of
     the dtype.
 
-    >>> import sagax.numpy as snp
     >>> from sagax import ops
     >>> ops.segment_min(snp.array([1.0, 3.0, 2.0]), snp.array([0, 0, 1]), num_segments=3)
     Array([ 1.,  2., inf], dtype=float32)

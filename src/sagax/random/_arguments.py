@@ -338,9 +338,7 @@ def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
     """Convert a numeric parameter to an array (or tracer) of `dtype`."""
     if type(x) in _SCALARS:
         if type(x) is complex and dtypes.kind(dtype) != "c":
-            raise ArgumentError(
-                function=function, argument=argument, got=x, expected="a real number"
-            )
+            raise ArgumentError.about(function, argument, x, "a real number")
         sign = math.copysign(1.0, x) if type(x) is float else 1.0
         try:
             number = _number(x, sign, dtype)

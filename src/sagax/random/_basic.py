@@ -71,11 +71,8 @@ def _float_layout(dtype: Any) -> tuple[int, int, Any, Any]:
     """The layout of numbers in [1, 2): random bits, bits to drop, the bits of 1.0, unsigned dtype."""
     info = ml_dtypes.finfo(dtype)
     if info.bits not in (8, 16, 32, 64):
-        raise DtypeError(
-            function="uniform",
-            argument="dtype",
-            got=dtypes.name(dtype),
-            expected="a float dtype of 8, 16, 32 or 64 bits",
+        raise DtypeError.about(
+            "uniform", "dtype", dtypes.name(dtype), "a float dtype of 8, 16, 32 or 64 bits"
         )
     unsigned = _UNSIGNED[dtype.itemsize]
     one = np.ones((), dtype).view(unsigned)[()]
@@ -137,7 +134,6 @@ def bits(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = No
 
     `dtype` is uint8, uint16, uint32 or uint64 (default: the unsigned integers of the default width).
 
-    >>> from sagax import random
     >>> random.bits(random.key(0), (2,), "uint8")
     Array([167, 146], dtype=uint8)
     """
@@ -174,7 +170,6 @@ def uniform(
     Raises TypeError if `key` is no key, ValueError for an array of keys, a dtype that is not
     floating, or bounds that do not broadcast.
 
-    >>> from sagax import random
     >>> random.uniform(random.key(0), (3,))
     Array([0.947667  , 0.9785799 , 0.33229148], dtype=float32)
     """
@@ -206,7 +201,6 @@ def normal(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = 
 
     Raises TypeError if `key` is no key, ValueError for an array of keys or another dtype.
 
-    >>> from sagax import random
     >>> random.normal(random.key(0), (3,))
     Array([ 1.6226422 ,  2.0252647 , -0.43359444], dtype=float32)
     """
@@ -246,7 +240,6 @@ def bernoulli(
     `p` is a float, or a float array that broadcasts to `shape` (default: its shape). With
     `mode="high"` probabilities far below the spacing of floats near 1 are exact, at twice the cost.
 
-    >>> from sagax import random
     >>> random.bernoulli(random.key(0), 0.7, (3,))
     Array([False, False,  True], dtype=bool)
     """
@@ -277,7 +270,6 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: An
 
     Raises TypeError if `key` is no key, ValueError for an array of keys.
 
-    >>> from sagax import random
     >>> random.rademacher(random.key(0), (3,))
     Array([-1, -1,  1], dtype=int32)
     """
@@ -354,7 +346,6 @@ def randint(
     Raises TypeError if `key` is no key or a dtype that is no integer, ValueError for an array of
     keys or bounds that do not broadcast, OverflowError for an int beyond the default dtype.
 
-    >>> from sagax import random
     >>> random.randint(random.key(0), (3,), 0, 10)
     Array([9, 0, 2], dtype=int32)
     """

@@ -68,7 +68,6 @@ def standard_exponential(key: Any, shape: tuple, dtype: Any) -> Any:
 def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the exponential distribution with rate 1: density exp(-x) for x >= 0.
 
-    >>> from sagax import random
     >>> random.exponential(random.key(0), (2,)).shape
     (2,)
     """
@@ -79,7 +78,6 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: A
 def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the Laplace distribution: density exp(-|x|) / 2.
 
-    >>> from sagax import random
     >>> random.laplace(random.key(0), (2,)).shape
     (2,)
     """
@@ -92,7 +90,6 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any =
 def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the logistic distribution: distribution function 1 / (1 + exp(-x)).
 
-    >>> from sagax import random
     >>> random.logistic(random.key(0), (2,)).shape
     (2,)
     """
@@ -104,7 +101,6 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the Cauchy distribution: density 1 / (pi (1 + x**2)).
 
-    >>> from sagax import random
     >>> random.cauchy(random.key(0), (2,)).shape
     (2,)
     """
@@ -143,7 +139,6 @@ def gumbel(
     `mode="high"` doubles the bits of the far tail, at twice the cost. None is as the option
     high_dynamic_range_gumbel says.
 
-    >>> from sagax import random
     >>> random.gumbel(random.key(0), (2,)).shape
     (2,)
     """
@@ -159,7 +154,6 @@ def _draw_maxwell(key: Any, shape: tuple, dtype: Any) -> Any:
 def maxwell(key: Any, shape: Any = (), dtype: Any = None, *, out_sharding: Any = None) -> Array:
     """Draw from the Maxwell distribution: the length of a vector of three normal variates.
 
-    >>> from sagax import random
     >>> random.maxwell(random.key(0), (2,)).shape
     (2,)
     """
@@ -184,7 +178,6 @@ def double_sided_maxwell(
     `loc` and `scale` are numbers or arrays. The result has the shape `shape` followed by their joint
     shape, which also replaces an empty `shape`.
 
-    >>> from sagax import random
     >>> random.double_sided_maxwell(random.key(0), 0.0, 2.0, (2,)).shape
     (2,)
     """
@@ -207,7 +200,6 @@ def truncated_normal(
 
     The bounds are numbers, or arrays that broadcast to `shape` (default: their joint shape).
 
-    >>> from sagax import random
     >>> bool((random.truncated_normal(random.key(0), -1.0, 1.0, (100,)) < 1).all())
     True
     """
@@ -229,7 +221,6 @@ def lognormal(
 
     `sigma` is a number, or an array that broadcasts to `shape` (default: its shape).
 
-    >>> from sagax import random
     >>> random.lognormal(random.key(0), 0.5, (2,)).shape
     (2,)
     """
@@ -244,7 +235,6 @@ def rayleigh(
 
     `scale` is a number, or an array that broadcasts to `shape` (default: its shape).
 
-    >>> from sagax import random
     >>> random.rayleigh(random.key(0), 2.0, (2,)).shape
     (2,)
     """
@@ -260,7 +250,6 @@ def pareto(
 
     `b` is a number, or an array that broadcasts to `shape` (default: its shape).
 
-    >>> from sagax import random
     >>> random.pareto(random.key(0), 3.0, (2,)).shape
     (2,)
     """
@@ -275,7 +264,6 @@ def wald(
 
     `mean` is a number, or an array that broadcasts to `shape` (default: its shape).
 
-    >>> from sagax import random
     >>> random.wald(random.key(0), 2.0, (2,)).shape
     (2,)
     """
@@ -307,7 +295,6 @@ def weibull_min(
 
     The parameters are numbers, or arrays that broadcast with `shape`.
 
-    >>> from sagax import random
     >>> random.weibull_min(random.key(0), 1.0, 2.0, (2,)).shape
     (2,)
     """
@@ -332,7 +319,6 @@ def triangular(
 
     The parameters are numbers, or arrays that broadcast to `shape` (default: their joint shape).
 
-    >>> from sagax import random
     >>> random.triangular(random.key(0), 0.0, 0.5, 1.0, (2,)).shape
     (2,)
     """

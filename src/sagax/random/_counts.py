@@ -76,7 +76,6 @@ def geometric(
     `p` is a number, or an array that broadcasts to `shape` (default: its shape); `dtype` is an
     integer dtype.
 
-    >>> from sagax import random
     >>> random.geometric(random.key(0), 0.5, (2,)).shape
     (2,)
     """
@@ -256,7 +255,6 @@ def poisson(
     integer dtype, to whose range results are clipped. `method="approximate"` needs no loop, and is
     a little off.
 
-    >>> from sagax import random
     >>> random.poisson(random.key(0), 4.0, (2,)).shape
     (2,)
     """
@@ -397,7 +395,6 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     The parameters are numbers, or arrays that broadcast to `shape` (default: their joint
     shape). The result has a float dtype. It is NaN where `p` is no probability or `n` negative.
 
-    >>> from sagax import random
     >>> random.binomial(random.key(0), 10, 0.5, (2,)).shape
     (2,)
     """
@@ -440,8 +437,6 @@ def multinomial(
     The result has that shape, followed by the number of categories. `unroll` is that of `lax.scan`
     over the categories.
 
-    >>> from sagax import random
-    >>> import numpy as np
     >>> float(random.multinomial(random.key(0), 10, np.array([0.2, 0.3, 0.5])).sum())
     10.0
     """

@@ -272,7 +272,6 @@ def gamma(
     Raises TypeError if `key` is no key, ValueError for an array of keys, a dtype that is not
     floating, an `a` that does not broadcast or another method.
 
-    >>> from sagax import random
     >>> random.gamma(random.key(0), 2.0, (3,)).shape
     (3,)
     """
@@ -293,7 +292,6 @@ def loggamma(
 
     Arguments and errors are those of `gamma`.
 
-    >>> from sagax import random
     >>> bool(random.loggamma(random.key(0), 0.001) < -10)
     True
     """
@@ -319,7 +317,6 @@ def beta(
     The parameters are numbers, or arrays that broadcast to `shape` (default: their joint
     shape). The result is differentiable in them.
 
-    >>> from sagax import random
     >>> random.beta(random.key(0), 2.0, 3.0, (3,)).shape
     (3,)
     """
@@ -354,8 +351,6 @@ def dirichlet(
     (default: them). The result has the shape `shape` followed by the length of the vectors. It is
     differentiable in `alpha`.
 
-    >>> from sagax import random
-    >>> import numpy as np
     >>> random.dirichlet(random.key(0), np.ones(3), (2,)).shape
     (2, 3)
     """
@@ -386,7 +381,6 @@ def chisquare(
     `df`, not only integers, is a number, or an array that broadcasts to `shape` (default: its
     shape). The result is differentiable in it.
 
-    >>> from sagax import random
     >>> random.chisquare(random.key(0), 3.0, (2,)).shape
     (2,)
     """
@@ -408,7 +402,6 @@ def f(
     The parameters are numbers, or arrays that broadcast to `shape` (default: their joint
     shape). The result is differentiable in them.
 
-    >>> from sagax import random
     >>> random.f(random.key(0), 2.0, 3.0, (2,)).shape
     (2,)
     """
@@ -427,7 +420,6 @@ def t(
     `df` is a number, or an array that broadcasts to `shape` (default: its shape). The result is
     differentiable in it.
 
-    >>> from sagax import random
     >>> random.t(random.key(0), 3.0, (2,)).shape
     (2,)
     """
@@ -453,7 +445,6 @@ def generalized_normal(
 
     `p` is a number, or an array that broadcasts to `shape`.
 
-    >>> from sagax import random
     >>> random.generalized_normal(random.key(0), 1.5, (2,)).shape
     (2,)
     """
@@ -463,7 +454,7 @@ def generalized_normal(
 def _scalar_exponent(function: str, argument: str, x: Any, dtype: Any) -> Any:
     x = parameter(function, argument, x, dtype)
     if x.shape:
-        raise ArgumentValueError(function=function, argument=argument, got=x, expected="a number")
+        raise ArgumentValueError.about(function, argument, x, "a number")
     return x
 
 
@@ -473,7 +464,6 @@ def ball(
 ) -> Array:
     """Draw points uniformly from the unit ball of the p-norm in d dimensions; shape (*shape, d).
 
-    >>> from sagax import random
     >>> random.ball(random.key(0), 3, shape=(2,)).shape
     (2, 3)
     """

@@ -105,11 +105,8 @@ def _chosen_impl(function: str, impl: Any, dtype: Any) -> PRNGImpl:
     if dtype is None:
         return implementation_of(function, impl)
     if impl is not None:
-        raise ArgumentValueError(
-            function=function,
-            argument="dtype",
-            got=dtype,
-            expected="nothing when impl is given: it says the same thing",
+        raise ArgumentValueError.about(
+            function, "dtype", dtype, "nothing when impl is given: it says the same thing"
         )
     if not is_key_dtype(dtype):
         raise ArgumentError(
@@ -136,7 +133,6 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Array:
       TypeError: the seed is no integer, or no scalar.
       ValueError: an unknown implementation.
 
-    >>> from sagax import random
     >>> random.key(0)
     Array((), dtype=key<fry>) overlaying:
     [0 0]
@@ -154,7 +150,6 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Array:
 
     Raises TypeError if the seed is no integer scalar, ValueError for an unknown implementation.
 
-    >>> from sagax import random
     >>> random.PRNGKey(7)
     Array([0, 7], dtype=uint32)
     """
@@ -172,8 +167,6 @@ def wrap_key_data(key_bits_array: Any, *, impl: Any = None, dtype: Any = None) -
 
     Raises TypeError if shape or dtype do not fit the implementation.
 
-    >>> from sagax import random
-    >>> import numpy as np
     >>> random.wrap_key_data(np.zeros((3, 2), np.uint32)).shape
     (3,)
     """
@@ -195,7 +188,6 @@ def key_data(keys: Any) -> Array:
 
     Raises TypeError if it is no key.
 
-    >>> from sagax import random
     >>> random.key_data(random.key(3))
     Array([0, 3], dtype=uint32)
     """
@@ -205,7 +197,6 @@ def key_data(keys: Any) -> Array:
 def key_impl(keys: Any) -> Any:
     """Return the implementation of keys: its name where `key` knows one.
 
-    >>> from sagax import random
     >>> random.key_impl(random.key(0))
     'threefry2x32'
     """
@@ -216,7 +207,6 @@ def key_impl(keys: Any) -> Any:
 def key_dtype(impl_spec: Any = None) -> KeyDType:
     """Return the key dtype of an implementation (default: the one that `key` uses).
 
-    >>> from sagax import random
     >>> random.key_dtype("rbg")
     key<rbg>
     """
@@ -231,7 +221,6 @@ def split(key: Any, num: Any = 2) -> Array:
 
     Raises TypeError or ValueError if `key` is not one key, or `num` no size.
 
-    >>> from sagax import random
     >>> key, part = random.split(random.key(0))
     >>> random.split(key, (2, 3)).shape
     (2, 3)
@@ -261,7 +250,6 @@ def fold_in(key: Any, data: Any) -> Array:
       ValueError: an array of keys (use vmap).
       OverflowError: an int that does not fit uint32.
 
-    >>> from sagax import random
     >>> key = random.key(0)
     >>> bool(random.fold_in(key, 1) == random.fold_in(key, 2))
     False
@@ -313,7 +301,6 @@ def clone(key: Any) -> Array:
 
     For the rare case that the same numbers are wanted twice while `debug_key_reuse` is on.
 
-    >>> from sagax import random
     >>> key = random.key(0)
     >>> bool(random.clone(key) == key)
     True

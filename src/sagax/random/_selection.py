@@ -29,12 +29,7 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p, size_as_value, stack
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.sorting import sort, top_k
-from sagax._src.primitives.structural import (
-    convert,
-    expand_dims,
-    moveaxis,
-    reshape,
-)
+from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape
 from sagax._src.primitives.transcendental import log
 from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.random._arguments import (
@@ -227,7 +222,6 @@ def permutation(
     Raises TypeError if `key` is no key or a scalar that is no integer, ValueError for an array of
     keys or an axis that `x` does not have.
 
-    >>> from sagax import random
     >>> random.permutation(random.key(0), 5).shape
     (5,)
     """
@@ -358,7 +352,6 @@ def choice(
       ValueError: `a` is empty, more choices than slices without replacement, a vector `p` of the wrong
         length, an array of keys.
 
-    >>> from sagax import random
     >>> random.choice(random.key(0), 10, (3,), replace=False).shape
     (3,)
     """
@@ -475,8 +468,6 @@ def categorical(
     keys, integer logits, a shape or axis that does not fit, or more draws without replacement than
     categories.
 
-    >>> from sagax import random
-    >>> import numpy as np
     >>> random.categorical(random.key(0), np.log([0.1, 0.0001, 0.9])).shape
     ()
     """
@@ -493,9 +484,7 @@ def categorical(
         )
     axis = canonical_axis(axis, aval.ndim, name)
     if not aval.shape[axis]:
-        raise ArgumentValueError(
-            function=name, argument="logits", got=logits, expected="at least one category"
-        )
+        raise ArgumentValueError.about(name, "logits", logits, "at least one category")
     mode = gumbel_mode(name, mode)
     batch = (*aval.shape[:axis], *aval.shape[axis + 1 :])
     shape = batch_shape(name, shape, batch)

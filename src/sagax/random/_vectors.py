@@ -81,8 +81,6 @@ def multivariate_normal(
     Raises TypeError if `key` is no key, ValueError for an array of keys, another method, or shapes
     that do not fit.
 
-    >>> from sagax import random
-    >>> import numpy as np
     >>> random.multivariate_normal(random.key(0), np.zeros(2), np.eye(2), (3,)).shape
     (3, 2)
     """
@@ -153,7 +151,6 @@ def orthogonal(
     Raises TypeError if `key` is no key or a size that is no int, ValueError for an array of keys, a
     negative size or another dtype.
 
-    >>> from sagax import random
     >>> q = random.orthogonal(random.key(0), 3)
     >>> bool(abs(q.T @ q).sum() < 3.001)
     True

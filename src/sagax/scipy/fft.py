@@ -33,8 +33,6 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
       n: the length to which the axis is cut or filled with zeros first.
       norm: None ("backward"), or "ortho" for an orthogonal transform.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import fft
     >>> fft.dct(snp.ones(4))
     Array([8., 0., 0., 0.], dtype=float32)
     """
@@ -45,8 +43,6 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `dct`, with the same arguments.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import fft
     >>> fft.idct(snp.array([8.0, 0.0, 0.0, 0.0]))
     Array([1., 1., 1., 1.], dtype=float32)
     """
@@ -59,8 +55,6 @@ def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm =
 
     By default all axes, or the last ones, as many as `s` has.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import fft
     >>> fft.dctn(snp.ones((2, 2)))
     Array([[16.,  0.],
            [ 0.,  0.]], dtype=float32)
@@ -74,8 +68,6 @@ def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm =
 def idctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `dctn`, with the same arguments.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import fft
     >>> fft.idctn(fft.dctn(snp.ones((2, 2))))
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
@@ -101,11 +93,8 @@ def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | Non
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     sizes = [None] * len(axes) if s is None else list(s)
     if len(sizes) != len(axes):
-        raise ArgumentValueError(
-            function=f"scipy.fft.{function}",
-            argument="s",
-            expected=f"a size for each of the {len(axes)} axes",
-            got=tuple(sizes),
+        raise ArgumentValueError.about(
+            f"scipy.fft.{function}", "s", tuple(sizes), f"a size for each of the {len(axes)} axes"
         )
     return list(zip(axes, sizes))
 
@@ -114,9 +103,7 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
     x = snp.moveaxis(x, axis, -1)
     size = x.shape[-1] if n is None else n
     if size < 1:
-        raise ArgumentValueError(
-            function="scipy.fft", argument="n", expected="at least 1", got=size
-        )
+        raise ArgumentValueError.about("scipy.fft", "n", size, "at least 1")
     x = x[..., :size]
     if x.shape[-1] < size:
         x = snp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, size - x.shape[-1])])

@@ -6,8 +6,4 @@
 4.0
 """
 
-from __future__ import annotations
-
 from sagax.numpy import trapezoid
-
-__all__ = ["trapezoid"]

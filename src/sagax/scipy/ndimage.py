@@ -65,8 +65,6 @@ def map_coordinates(
       ValueError: the number of coordinates differs from that of the dimensions.
       NotImplementedError: another order or mode.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import ndimage
     >>> x = snp.arange(12.0).reshape(3, 4)
     >>> ndimage.map_coordinates(x, [snp.array([0.5, 1.5]), snp.array([1.5, 2.5])], order=1)
     Array([3.5, 8.5], dtype=float32)

@@ -10,11 +10,6 @@ from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source, last_name, parameters, stores
 from sagax._src.diagnostics.model import Edit
 
-__all__ = [
-    "use_at_set", "use_dynamic_slice", "give_size", "set_index_mode", "use_switch", "reduce_with_mask", "update_with_where",
-    "use_jax_numpy", "pass_length", "compute_shape_statically", "index_array", "drop_conversion",
-]  # fmt: skip
-
 _MATH_NAMES = {
     "fabs": "abs", "pow": "power", "fsum": "sum", "remainder": "remainder", "dist": "linalg.norm",
     **{f"a{name}": f"arc{name}" for name in ("cos", "sin", "tan", "tan2", "cosh", "sinh", "tanh")},

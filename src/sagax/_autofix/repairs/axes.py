@@ -11,8 +11,6 @@ from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, at_ex
 from sagax._autofix.repairs.dataflow import path_keys, resolve_functions
 from sagax._autofix.repairs.source_file import Source, keyword_value, parameters, tuple_text
 
-__all__ = ["change_mapped_axis", "give_measured_size"]
-
 
 @at_expression
 def change_mapped_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:

@@ -10,15 +10,6 @@ from typing import Any
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source
 
-__all__ = [
-    "replace_builtins",
-    "as_array_logic",
-    "use_logical_functions",
-    "tests_truth",
-    "substitute",
-    "find_truth_test",
-]
-
 
 def substitute(source: Source, node: ast.AST, texts: Mapping[Any, str]) -> str:
     """Return the text of a node with some of its (disjoint) parts replaced."""

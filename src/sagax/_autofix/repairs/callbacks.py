@@ -18,8 +18,6 @@ from sagax._autofix.repairs.transform_options import Application, set_option
 from sagax._autofix.repairs.types import widest_dtype
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["match_declared_result", "set_vmap_method"]
-
 _CALLBACKS = ("jax.pure_callback", "jax.experimental.io_callback", "jax.io_callback")
 
 

@@ -12,10 +12,6 @@ from sagax._autofix.repairs.source_file import PRIMARIES, Source, keyword_value,
 from sagax._autofix.repairs.transform_options import Application, find_transform_call, set_option
 from sagax._autofix.repairs.types import body_outputs, find_loop_call
 
-__all__ = [
-    "pass_branches_as_functions", "complete_in_axes", "swap_key_argument", "keep_dimensions", "correct_argument_name", "return_scan_pair", "index_dict_as_array",
-]  # fmt: skip
-
 
 def return_scan_pair(case: Case) -> Iterator[Candidate]:
     """Return (carry, output) from the body of a scan that returns the carry alone."""

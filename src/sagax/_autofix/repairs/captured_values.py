@@ -19,8 +19,6 @@ from sagax._autofix.repairs.source_file import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["pass_as_argument"]
-
 
 @at_expression
 def pass_as_argument(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:

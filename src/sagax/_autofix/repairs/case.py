@@ -13,17 +13,6 @@ from sagax._autofix.repairs.source_file import Function, Source, last_name, para
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span
 from sagax._src.frozen_class import record
 
-__all__ = [
-    "LAST_RESORT_RANK",
-    "Candidate",
-    "Case",
-    "Facts",
-    "Measurement",
-    "Repair",
-    "at_expression",
-    "base_name",
-]
-
 
 @record
 class Facts:

@@ -10,8 +10,6 @@ from sagax._autofix.repairs.case import Candidate, Case
 from sagax._autofix.repairs.source_file import Source, last_name, parameters
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["register_pytree"]
-
 _CLASS_NAMES = re.compile(r"<class '[^']*?(\w+)'>|\bof type (\w+)|\(an? (\w+)\)$")
 # annotations of fields that hold no arrays: they are part of the tree structure
 _STATIC_ANNOTATION = re.compile(r"\b(str|bool|bytes|Callable|type|Enum|Literal|Path)\b")

@@ -24,16 +24,6 @@ from sagax._autofix.repairs.source_file import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = [
-    "as_cond",
-    "as_where",
-    "check_in_callback",
-    "bound_before",
-    "rewrite_if",
-    "rewrite_filter",
-    "use_while_loop",
-]
-
 _JUMPS = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom, ast.Await, ast.Raise)
 
 

@@ -21,14 +21,6 @@ from sagax._autofix.repairs.source_file import (
     parameters,
 )
 
-__all__ = [
-    "Definition",
-    "resolve_functions",
-    "path_keys",
-    "reaching_definitions",
-    "returned_expressions",
-]
-
 _MAX_DEPTH = 12
 _PARTIAL = "functools.partial"
 

@@ -15,15 +15,6 @@ from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import INDENT, Source, stores
 from sagax._src.diagnostics.edits import apply, line_edits
 
-__all__ = [
-    "rewrite_return_in_while",
-    "rewrite_continue",
-    "rewrite_break",
-    "rewrite_match",
-    "rewrite_return_in_loop",
-    "rewrite_related_ifs",
-]
-
 
 @at_expression
 def rewrite_match(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:

@@ -9,8 +9,6 @@ from sagax._autofix.repairs.case import Candidate, Case, base_name
 from sagax._autofix.repairs.source_file import Source
 from sagax._autofix.repairs.transform_options import arguments_passed
 
-__all__ = ["move_to_one_device"]
-
 
 def move_to_one_device(case: Case) -> Iterator[Candidate]:
     """Move one of two arrays to the device of the other."""

@@ -10,8 +10,6 @@ from sagax._autofix.repairs.control_flow import arange_text, range_bounds, use_w
 from sagax._autofix.repairs.loops import rewrite_for
 from sagax._autofix.repairs.source_file import Source
 
-__all__ = ["compute_with_size", "rewrite_symbolic_loop"]
-
 
 def rewrite_symbolic_loop(case: Case) -> Iterator[Candidate]:
     """Rewrite a loop of symbolic length as scan, fori_loop, while_loop or map."""

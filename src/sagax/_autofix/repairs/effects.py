@@ -13,14 +13,6 @@ from sagax._autofix.repairs.source_file import INDENT, Source, loads, parameters
 from sagax._autofix.repairs.transform_options import JIT_FUNCTIONS
 from sagax._src.diagnostics.model import Edit, Span
 
-__all__ = [
-    "use_debug_print",
-    "hoist_jit",
-    "log_in_callback",
-    "fix_cached_function",
-]
-
-
 # --- print -----------------------------------------------------------------------------------
 
 

@@ -9,8 +9,6 @@ from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source, last_name, parameters, target_names
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["split_key"]
-
 
 @at_expression
 def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:

@@ -13,8 +13,6 @@ from sagax._autofix.repairs.effects import evaluate_eagerly
 from sagax._autofix.repairs.source_file import INDENT, Source, declared_names, loads, stores
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["compute_eagerly", "store_in_callback"]
-
 # methods that store their last argument in their object
 _STORING_METHODS = {
     "add", "append", "appendleft", "extend", "extendleft", "insert", "put", "put_nowait", "send", "setdefault",

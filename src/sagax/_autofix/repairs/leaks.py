@@ -22,8 +22,6 @@ from sagax._autofix.repairs.source_file import (
 from sagax._autofix.repairs.transform_options import JIT_FUNCTIONS, Application, set_option
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["find_leaks", "return_leaked_value"]
-
 _GRADS = ("jax.grad", "jax.value_and_grad")
 _TRANSFORMS = (
     *JIT_FUNCTIONS,

@@ -16,9 +16,6 @@ from sagax._autofix.repairs.dataflow import returned_expressions
 from sagax._autofix.repairs.source_file import Source, parameters
 from sagax._src.diagnostics.model import Label, Span
 
-__all__ = ["complete_facts"]
-
-
 # warnings found by evaluating jaxprs, where the arguments of the user's functions are not known
 _VALUE_WARNINGS = {"OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning"}
 

@@ -15,8 +15,6 @@ from sagax._autofix.repairs.control_flow import (
 )
 from sagax._autofix.repairs.source_file import INDENT, Source
 
-__all__ = ["rewrite_for"]
-
 
 @at_expression
 def rewrite_for(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:

@@ -21,8 +21,6 @@ from sagax._autofix.repairs.source_file import (
     target_names,
 )
 
-__all__ = ["Origin", "arguments_of", "origin"]
-
 _TRANSFORMATIONS = {
     "jit", "pjit", "grad", "value_and_grad", "vmap", "pmap", "checkpoint", "remat", "jvp", "vjp", "linearize",
     "jacfwd", "jacrev", "jacobian", "hessian", "make_jaxpr", "eval_shape", "shard_map", "custom_jvp", "custom_vjp",

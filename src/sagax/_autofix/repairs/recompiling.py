@@ -11,8 +11,6 @@ from sagax._autofix.repairs.source_file import Source, loads, parameters, stores
 from sagax._autofix.repairs.transform_options import JIT_FUNCTIONS
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["jit_once"]
-
 # these pass keyword arguments unchanged
 _GRAD_FUNCTIONS = ("jax.grad", "jax.value_and_grad", "jax.jacfwd", "jax.jacrev", "jax.hessian")
 _TITLE = "apply jit once, and pass what it read from the function around as arguments"

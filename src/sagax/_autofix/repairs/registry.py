@@ -26,8 +26,6 @@ import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Candidate, Case, Repair
 
-__all__ = ["propose"]
-
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
     arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,

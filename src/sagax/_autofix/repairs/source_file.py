@@ -13,17 +13,6 @@ from typing import Any, TypeVar
 from sagax._src.diagnostics.model import Edit, Span
 from sagax._src.diagnostics.syntax import character_column
 
-__all__ = [
-    "Function",
-    "Source",
-    "declared_names",
-    "loads",
-    "names_in",
-    "parameters",
-    "stores",
-    "target_names",
-]
-
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 NodeT = TypeVar("NodeT", bound=ast.AST)

@@ -23,8 +23,6 @@ from sagax._autofix.repairs.transform_options import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = ["make_hashable"]
-
 # by type: how a call converts such a value, and how the function converts it back
 _HASHABLE_FORMS = {
     "list": [("tuple({})", ""), ("tuple(map(tuple, {}))", ""), ("tuple({})", "list({})")],

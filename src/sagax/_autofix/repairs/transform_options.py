@@ -20,24 +20,6 @@ from sagax._autofix.repairs.source_file import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = [
-    "Application",
-    "applications",
-    "arguments_passed",
-    "find_transform_call",
-    "copy_donated",
-    "add_constraint",
-    "donated_argument",
-    "set_has_aux",
-    "set_in_axes",
-    "drop_donation",
-    "mark_static",
-    "mark_object_static",
-    "mark_self_static",
-    "unmark_static",
-    "set_option",
-]
-
 JIT_FUNCTIONS = ("jax.jit", "jax.pjit", "jax.experimental.pjit.pjit")
 
 

@@ -32,11 +32,6 @@ from sagax._autofix.repairs.source_file import (
 )
 from sagax._src.diagnostics.model import Edit
 
-__all__ = [
-    "branch_outputs", "match_branch_types", "match_carry_container", "carry_outputs", "match_carry_types", "use_double_where", "enable_x64",
-    "cast_argument_to_float", "preallocate", "find_loop_call", "transpose_operands", "body_outputs", "reduce_output", "widen_dtype", "widest_dtype",
-]  # fmt: skip
-
 _TYPE_PATTERN = re.compile(r"(bool|u?int\d+|b?float\w*|complex\d+)\[([\d,]*)\]")
 _LOOP_FUNCTIONS = ("jax.lax.scan", "jax.lax.while_loop", "jax.lax.fori_loop")
 

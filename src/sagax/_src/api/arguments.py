@@ -17,12 +17,7 @@ from sagax._src.argument_checks.argument_names import (
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.value import Array, is_operand
 from sagax._src.diagnostics.boundary import function_name
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    SagaxError,
-    describe,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
 
 __all__ = [
     "check_callable",
@@ -172,12 +167,7 @@ def pick_all(
     """Normalize `argnums` for `n` positional arguments: non-negative, without duplicates."""
     positions = [_pick(k, n, transform, fun, beyond) for k in values]
     if len(set(positions)) != len(positions):
-        raise ArgumentError(
-            function=transform,
-            argument="argnums",
-            got=values,
-            expected="positions without repetition",
-        )
+        raise ArgumentError.about(transform, "argnums", values, "positions without repetition")
     return positions
 
 

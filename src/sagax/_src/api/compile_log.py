@@ -13,8 +13,6 @@ from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
 
-__all__ = ["Seconds", "counters", "explain_compiles", "retain_jaxprs", "record", "timed"]
-
 _MAX_FUNCTIONS = 512
 _MAX_SIGNATURES = 32
 _ADVICE_FROM = 5
@@ -168,11 +166,10 @@ def explain_compiles() -> str:
     took. Then: how many executables came from the disk cache, and which arguments changed between
     compilations. A function that was compiled five times or more gets advice.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.jit
     ... def triple(x):
     ...     return 3 * x
-    >>> _ = triple(np.ones(2)), triple(np.ones(3))
+    >>> _ = triple(snp.ones(2)), triple(snp.ones(3))
     >>> row = next(r for r in sagax.explain_compiles().splitlines() if r.startswith("triple"))
     >>> row.split()[:2], row.endswith("x: float32[2], float32[3]")
     (['triple', '2'], True)

@@ -44,11 +44,8 @@ class CompoundFactor(tuple):
 
     def __new__(cls, *factors: str) -> CompoundFactor:
         if len(factors) < 2:
-            raise ArgumentValueError(
-                function="CompoundFactor",
-                argument="factors",
-                got=factors,
-                expected="two factors or more",
+            raise ArgumentValueError.about(
+                "CompoundFactor", "factors", factors, "two factors or more"
             )
         return tuple.__new__(cls, factors)
 
@@ -405,7 +402,6 @@ class custom_partitioning:
     Args:
       fun: a function of arrays (pytrees of them), and of static values at `static_argnums`.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.experimental.custom_partitioning import custom_partitioning
     >>> @custom_partitioning
     ... def double(x):
@@ -413,7 +409,7 @@ class custom_partitioning:
     >>> def partition(mesh, args, result):
     ...     return mesh, lambda x: x * 2, result.sharding, (args[0].sharding,)
     >>> _ = double.def_partition(partition, sharding_rule="... -> ...")
-    >>> double(np.arange(3))
+    >>> double(snp.arange(3))
     Array([0, 2, 4], dtype=int32)
     """
 

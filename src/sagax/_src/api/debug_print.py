@@ -35,7 +35,6 @@ def debug_print(
 
     Raises ArgumentValueError where the values do not fit the format string.
 
-    >>> import sagax, sagax.numpy as snp
     >>> f = sagax.jit(sagax.vmap(lambda x: sagax.debug.print("x = {:.1f}", x)))
     >>> f(snp.arange(3.0))
     x = 0.0
@@ -70,7 +69,7 @@ def debug_log(
 ) -> None:
     """Log values as `debug.print` prints them: to the logger "sagax.debug", level INFO.
 
-    >>> import logging, sys, sagax
+    >>> import logging, sys
     >>> log = logging.getLogger("sagax.debug")
     >>> handler = logging.StreamHandler(sys.stdout)
     >>> log.addHandler(handler), log.setLevel(logging.INFO)

@@ -75,7 +75,7 @@ def breakpoint(
       ordered: keep the order among breakpoints of successive executables.
       stdin, stdout: files to read commands from and to write to, in place of the terminal.
 
-    >>> import io, sagax
+    >>> import io
     >>> commands, shown = io.StringIO("p x + 1" + chr(10) + "c" + chr(10)), io.StringIO()
     >>> @sagax.jit
     ... def f(x):

@@ -47,16 +47,6 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import transpose as transpose_transform
 
 
-__all__ = [
-    "grad",
-    "jvp",
-    "linear_transpose",
-    "linearize",
-    "value_and_grad",
-    "vjp",
-]
-
-
 # Tangents and cotangents as users give them ------------------------------------------------------
 
 
@@ -120,7 +110,6 @@ def jvp(
     Raises:
       TypeError: the tangents do not fit the primals; the message names the leaf.
 
-    >>> import sagax, sagax.numpy as np
     >>> value, slope = sagax.jvp(lambda x: x * x, (3.0,), (1.0,))
     >>> float(value), float(slope)
     (9.0, 6.0)
@@ -193,7 +182,6 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
     The derivative is computed once and can be applied to many tangents.
 
-    >>> import sagax
     >>> value, f_jvp = sagax.linearize(lambda x: x ** 3, 2.0)
     >>> float(f_jvp(1.0))
     12.0
@@ -251,9 +239,8 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
 
     Raises TypeError if `fun` is not linear in its arguments.
 
-    >>> import sagax, sagax.numpy as np
-    >>> double = sagax.linear_transpose(lambda x: 2 * x, np.float32(0))
-    >>> float(double(np.float32(1))[0])
+    >>> double = sagax.linear_transpose(lambda x: 2 * x, snp.float32(0))
+    >>> float(double(snp.float32(1))[0])
     2.0
     """
     arguments.check_callable(fun, "linear_transpose")
@@ -356,7 +343,6 @@ def vjp(
     cotangent for each primal. Integer and boolean primals get cotangents of dtype float0. With
     `safe_where` cotangents that a `where` masks stay zero (default: the option of that name).
 
-    >>> import sagax
     >>> value, pull = sagax.vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> tuple(map(float, pull(1.0)))
     (4.0, 3.0)
@@ -423,7 +409,6 @@ def value_and_grad(
     or ((value, aux), gradient) with `has_aux`; the gradient has the structure of the argument `argnums`,
     and is a tuple of such for a sequence of argnums. `safe_where` as for `grad`.
 
-    >>> import sagax
     >>> value, slope = sagax.value_and_grad(lambda x: x ** 2)(3.0)
     >>> float(value), float(slope)
     (9.0, 6.0)
@@ -459,8 +444,7 @@ def grad(
     Raises:
       TypeError: the output is no scalar, or input or output have a dtype without derivatives.
 
-    >>> import sagax, sagax.numpy as np
-    >>> float(sagax.grad(np.tanh)(0.0))
+    >>> float(sagax.grad(snp.tanh)(0.0))
     1.0
     """
     options = (argnums, has_aux, holomorphic, allow_int, safe_where)

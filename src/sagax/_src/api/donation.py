@@ -15,8 +15,6 @@ from sagax._src.diagnostics.spans import user_span
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
-__all__ = ["Donation", "DonationError", "Plan", "plan", "warn_of_unusable"]
-
 
 class DonationError(SagaxError, xla.EngineError):
     """An array is both donated and used as another argument of the same call."""

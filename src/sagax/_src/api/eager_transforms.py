@@ -39,8 +39,6 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.function_analysis import purity
 
 
-__all__ = ["applied", "clear", "derivative", "jit_if_pure", "transformed"]
-
 _MAX_CACHES = 256
 _MAX_CHANGES = 5
 _MAX_SIGNATURES = 256

@@ -17,7 +17,6 @@ def print_environment_info(return_string: bool = False) -> str | None:
 
     With `return_string` the text is returned and nothing printed.
 
-    >>> import sagax
     >>> "jaxlib:" in sagax.print_environment_info(return_string=True)
     True
     """

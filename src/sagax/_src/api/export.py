@@ -225,9 +225,7 @@ class Exported:
         not registered (`register_pytree_node_serialization`).
         """
         if not isinstance(vjp_order, int) or isinstance(vjp_order, bool) or vjp_order < 0:
-            raise ArgumentValueError(
-                function="serialize", argument="vjp_order", got=vjp_order, expected="0, 1, 2, ..."
-            )
+            raise ArgumentValueError.about("serialize", "vjp_order", vjp_order, "0, 1, 2, ...")
         parts, current = [self._parts()], self
         for _ in range(vjp_order):
             current = current.vjp()
@@ -412,7 +410,6 @@ def export(
     determine the symbolic ones; DimensionVariableError (a KeyError) for a symbolic size that no
     argument has; InconclusiveDimensionOperation where the function needs to know more of a size.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax import export
     >>> shape = export.symbolic_shape("b, 3")
     >>> exported = export.export(sagax.jit(lambda x: x.sum(axis=1)))(sagax.ShapeDtypeStruct(shape, "float32"))
@@ -465,20 +462,14 @@ def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
     if platforms is None:
         return (default_export_platform(),)
     if isinstance(platforms, str) or not all(isinstance(p, str) for p in platforms):
-        raise ArgumentError(
-            function="export",
-            argument="platforms",
-            got=platforms,
-            expected=f"a sequence of names, of {', '.join(_PLATFORMS)}",
+        raise ArgumentError.about(
+            "export", "platforms", platforms, f"a sequence of names, of {', '.join(_PLATFORMS)}"
         )
     names = tuple(dict.fromkeys({"gpu": "cuda"}.get(p, p) for p in platforms))
     unknown = [p for p in names if p not in _PLATFORMS]
     if unknown or not names:
-        raise ArgumentValueError(
-            function="export",
-            argument="platforms",
-            got=list(platforms),
-            expected=f"some of {', '.join(_PLATFORMS)}",
+        raise ArgumentValueError.about(
+            "export", "platforms", list(platforms), f"some of {', '.join(_PLATFORMS)}"
         )
     return names
 
@@ -761,7 +752,6 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     Raises ArgumentValueError for bytes that are no exported function, are incomplete or damaged, or
     were written by a version that is newer than this one can read.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax import export
     >>> blob = export.export(sagax.jit(lambda x: 2 * x))(1.0).serialize()
     >>> export.deserialize(blob).call(3.0)
@@ -806,7 +796,6 @@ def symbolic_args_specs(
     one specification stands for all arrays beneath it. '...' and '_' are filled in from the shapes of
     `args`. All belong to one scope, `scope` or a new one with the `constraints`.
 
-    >>> import numpy as np
     >>> from sagax import export
     >>> export.symbolic_args_specs([np.ones((4, 3)), np.ones(3)], ["b, ...", "..."])
     [ShapeDtypeStruct(shape=(b, 3), dtype=float32), ShapeDtypeStruct(shape=(3,), dtype=float32)]

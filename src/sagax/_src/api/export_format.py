@@ -94,7 +94,7 @@ def register_pytree_node_serialization(
     bytes and back. Reading builds nodes with the pytree registry; `from_children` is accepted for
     compatibility. Register the type in the same way before `deserialize`. Returns the type.
 
-    >>> from sagax import export, tree_util
+    >>> from sagax import export
     >>> class Pair:
     ...     def __init__(self, a, b):
     ...         self.a, self.b = a, b

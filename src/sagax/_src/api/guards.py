@@ -297,15 +297,3 @@ def _shown(value: Any) -> str:
         return f"an array {value.dtype}[{','.join(map(str, value.shape))}]"
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-__all__ = [
-    "MODES",
-    "Guard",
-    "StaleValueError",
-    "guarded",
-    "react",
-    "rebound",
-    "recording",
-    "reused",
-]

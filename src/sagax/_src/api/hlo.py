@@ -10,8 +10,6 @@ from typing import Any
 from sagax._src.api import arguments
 from sagax._src.api.jit import jit
 
-__all__ = ["xla_computation"]
-
 
 def xla_computation(
     fun: Callable,
@@ -31,7 +29,7 @@ def xla_computation(
     With `return_shape` the result is (computation, shapes and dtypes of the output). The other
     options of jax are accepted and have no effect.
 
-    >>> import warnings, sagax
+    >>> import warnings
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     computation = sagax.xla_computation(lambda x: x + 1)(1.0)

@@ -108,8 +108,7 @@ def jacfwd(
     Efficient for few inputs and many outputs. For each array in the output, the result holds (in the
     structure of the argument) arrays of shape output.shape + input.shape.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.jacfwd(lambda x: x * x)(np.array([1.0, 2.0]))
+    >>> sagax.jacfwd(lambda x: x * x)(snp.array([1.0, 2.0]))
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
@@ -211,8 +210,7 @@ def jacrev(
 
     Efficient for many inputs and few outputs. Same result as `jacfwd`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.jacrev(lambda x: x * x)(np.array([1.0, 2.0]))
+    >>> sagax.jacrev(lambda x: x * x)(snp.array([1.0, 2.0]))
     Array([[2., 0.],
            [0., 4.]], dtype=float32)
     """
@@ -282,8 +280,7 @@ def hessian(
 ) -> Callable:
     """Return a function that computes the Hessian of `fun`: forward over reverse mode.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.hessian(lambda x: (x ** 3).sum())(np.array([1.0, 2.0]))
+    >>> sagax.hessian(lambda x: (x ** 3).sum())(snp.array([1.0, 2.0]))
     Array([[ 6.,  0.],
            [ 0., 12.]], dtype=float32)
     """

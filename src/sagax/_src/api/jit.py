@@ -26,30 +26,15 @@ from sagax._src.core.staging import stage
 from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
-from sagax._src.diagnostics.boundary import (
-    function_code,
-    function_name,
-    running,
-    tracing,
-)
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    NonFiniteError,
-)
+from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, NonFiniteError
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_outputs import without_no_tangents
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
-from sagax._src.runtime.compile import (
-    Compiled,
-    Lowered,
-    placement,
-    platform_of,
-    sharded_entry,
-)
+from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
@@ -896,7 +881,6 @@ def jit(
       TypeError: an argument is neither array, number nor pytree of them.
       ValueError: a static argument cannot be hashed.
 
-    >>> import sagax
     >>> @sagax.jit
     ... def double(x):
     ...     return x * 2
@@ -933,11 +917,8 @@ def jit(
         )
     arguments.check_callable(fun, "jit")
     if device is not None and not hasattr(device, "client"):
-        raise ArgumentError(
-            function="jit",
-            argument="device",
-            got=kind_of(device),
-            expected="a device from sagax.devices(), or None",
+        raise ArgumentError.about(
+            "jit", "device", kind_of(device), "a device from sagax.devices(), or None"
         )
     return JitFunction(fun, **options)
 

@@ -9,12 +9,7 @@ from sagax._src import config, trees
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import Mesh, PartitionSpec
-from sagax._src.core.shardings import (
-    NamedSharding,
-    Sharding,
-    ShardingError,
-    SingleDeviceSharding,
-)
+from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, SingleDeviceSharding
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.lazy_import import lazy_imports

@@ -10,8 +10,6 @@ from sagax._src.core.value import Array
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray
 
-__all__ = ["copy_to_host_async", "live_arrays"]
-
 
 def live_arrays(platform: str | None = None) -> list[Array]:
     """List all arrays that are not deleted, on the devices of `platform` (default: the default
@@ -20,7 +18,6 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     Arrays that executables and libraries hold are included. It visits every object of the process,
     so use it only to debug memory use.
 
-    >>> import sagax, sagax.numpy as snp
     >>> x = snp.arange(3)
     >>> any(y is x for y in sagax.live_arrays())
     True
@@ -34,7 +31,6 @@ def copy_to_host_async(x: Any) -> Any:
     """Start host copies of the arrays of `x`, so that `numpy.asarray` need not wait later. Returns
     `x`.
 
-    >>> import sagax, sagax.numpy as snp
     >>> sagax.copy_to_host_async({"a": snp.arange(2)})
     {'a': Array([0, 1], dtype=int32)}
     """

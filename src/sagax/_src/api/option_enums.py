@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["CompilerEffortLevel", "Inline"]
-
 
 class Inline(enum.Enum):
     """Choose how a jitted function is called inside of another one.

@@ -68,18 +68,14 @@ def pmap(
     Raises:
       ValueError: sizes disagree, an axis does not exist, or there are fewer devices than examples.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.pmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([3.0]))
+    >>> sagax.pmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(snp.array([3.0]))
     Array([1.], dtype=float32)
     """
     arguments.check_callable(fun, "pmap")
     for name, axes in (("in_axes", in_axes), ("out_axes", out_axes)):
         if not all(_is_int(a) for a in trees.leaves((axes,))):
-            raise ArgumentError(
-                function="pmap",
-                argument=name,
-                got=checks.shown(axes),
-                expected="an int, None, or a pytree of them",
+            raise ArgumentError.about(
+                "pmap", name, checks.shown(axes), "an int, None, or a pytree of them"
             )
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
@@ -87,9 +83,7 @@ def pmap(
     if devices is not None:
         devices = tuple(devices)
         if not devices:
-            raise ArgumentValueError(
-                function="pmap", argument="devices", got="no devices", expected="at least one"
-            )
+            raise ArgumentValueError.about("pmap", "devices", "no devices", "at least one")
 
     @functools.wraps(fun, updated=())
     def whole(*args: Any, **kwargs: Any) -> Any:
@@ -502,7 +496,6 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
 
     An older name: `device_put(stacked, NamedSharding(mesh, PartitionSpec("x")))` does the same.
 
-    >>> import sagax, numpy as np
     >>> sagax.device_put_sharded([np.zeros(3)], sagax.devices()[:1]).shape
     (1, 3)
     """
@@ -522,7 +515,6 @@ def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
 
     An older name: `device_put(x, NamedSharding(mesh, PartitionSpec()))` has the copies without the axis.
 
-    >>> import sagax, numpy as np
     >>> sagax.device_put_replicated(np.zeros(3), sagax.devices()[:1]).shape
     (1, 3)
     """

@@ -77,13 +77,12 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
       ValueError: a sharding does not fit the shape; the message names the leaf and what would fit.
       RuntimeError: a bare `PartitionSpec`, and no mesh is in force.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
     >>> mesh = Mesh(sagax.devices()[:1], ("x",))
     >>> @sagax.jit
     ... def f(x):
-    ...     return sagax.lax.with_sharding_constraint(np.sin(x), NamedSharding(mesh, P("x")))
-    >>> f(np.zeros(2))
+    ...     return sagax.lax.with_sharding_constraint(snp.sin(x), NamedSharding(mesh, P("x")))
+    >>> f(snp.zeros(2))
     Array([0., 0.], dtype=float32)
     """
     name = "with_sharding_constraint"
@@ -130,21 +129,17 @@ def reshard(x: Any, out_shardings: Any) -> Any:
     Raises:
       ValueError: a sharding does not fit the shape; the message names the leaf and what would fit.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import PartitionSpec as P
     >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
-    ...     sagax.typeof(sagax.sharding.reshard(np.zeros(4), P("x")))
+    ...     sagax.typeof(sagax.sharding.reshard(snp.zeros(4), P("x")))
     ShapedArray(float32[4@x])
     """
     leaves, given, paths, tree = _leaves(x, out_shardings, "reshard", "out_shardings")
     found = []
     for leaf, sharding, path in zip(leaves, given, paths, strict=True):
         if sharding is None:
-            raise ArgumentError(
-                function="reshard",
-                argument="out_shardings",
-                got=None,
-                expected=f"a sharding or a PartitionSpec for {path}",
+            raise ArgumentError.about(
+                "reshard", "out_shardings", None, f"a sharding or a PartitionSpec for {path}"
             )
         named = _named(sharding, leaf, path, "reshard")
         if not isinstance(leaf, Tracer):
@@ -164,11 +159,10 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
       out_sharding: the sharding of the result outside: a sharding, a `PartitionSpec`, or a pytree of
         these that is a prefix of the result. It may be given at the call instead.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import PartitionSpec as P, auto_axes
     >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
-    ...     x = sagax.sharding.reshard(np.arange(4.0), P("x"))
-    ...     sagax.typeof(auto_axes(np.cumsum, out_sharding=P("x"))(x))
+    ...     x = sagax.sharding.reshard(snp.arange(4.0), P("x"))
+    ...     sagax.typeof(auto_axes(snp.cumsum, out_sharding=P("x"))(x))
     ShapedArray(float32[4@x])
     """
     if f is None:
@@ -214,10 +208,9 @@ def explicit_axes(
       in_sharding: the sharding of the arguments inside: a sharding, a `PartitionSpec`, or a pytree of
         these that is a prefix of the tuple of arguments. It may be given at the call instead.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import AxisType, PartitionSpec as P, explicit_axes
     >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",), (AxisType.Auto,))):
-    ...     explicit_axes(lambda x: print(sagax.typeof(x)) or x, in_sharding=P("x"))(np.zeros(4))
+    ...     explicit_axes(lambda x: print(sagax.typeof(x)) or x, in_sharding=P("x"))(snp.zeros(4))
     float32[4@x]
     Array([0., 0., 0., 0.], dtype=float32)
     """

@@ -26,7 +26,6 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
     An array comes from an argument, from a constant, or is the output of an operation, shown with
     its source line. Arrays named by `checkpoint_name` show that name.
 
-    >>> import sagax.numpy as np
     >>> from sagax.ad_checkpoint import saved_residuals
     >>> saved_residuals(lambda x, y: x * y, 1.0, 2.0)
     [(ShapedArray(float32[], weak_type=True), 'from the argument x'), (ShapedArray(float32[], weak_type=True), 'from the argument y')]
@@ -57,9 +56,8 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
 def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
     """Print the residuals that `saved_residuals` lists, one per line.
 
-    >>> import sagax.numpy as np
     >>> from sagax.ad_checkpoint import print_saved_residuals
-    >>> print_saved_residuals(lambda x, y: x @ y, np.ones((2, 3)), np.ones(3))
+    >>> print_saved_residuals(lambda x, y: x @ y, snp.ones((2, 3)), snp.ones(3))
     f32[2,3] from the argument x
     f32[3] from the argument y
     """

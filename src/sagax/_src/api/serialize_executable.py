@@ -22,8 +22,6 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.runtime import devices
 from sagax._src.runtime.compile import Compiled
 
-__all__ = ["load", "save"]
-
 _MAGIC: Final = b"SAGAXRUN"
 _HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of the fingerprint and of the rest
 _SAVE: Final = "serialize_executable.serialize"
@@ -58,11 +56,10 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
       TypeError: it is something else.
       ValueError: the function runs on several devices, or calls Python.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.experimental import serialize_executable
-    >>> compiled = sagax.jit(lambda x: {"double": 2 * x}).lower(np.ones(3)).compile()
+    >>> compiled = sagax.jit(lambda x: {"double": 2 * x}).lower(snp.ones(3)).compile()
     >>> saved = serialize_executable.serialize(compiled)
-    >>> serialize_executable.deserialize_and_load(*saved)(np.arange(3.0))
+    >>> serialize_executable.deserialize_and_load(*saved)(snp.arange(3.0))
     {'double': Array([0., 2., 4.], dtype=float32)}
     """
     checks.instance(
@@ -166,11 +163,8 @@ def load(
         ("out_tree", out_tree, len(signature.out_avals)),
     ):
         if not isinstance(tree, trees.PyTreeDef) or tree.num_leaves != leaves:
-            raise ArgumentValueError(
-                function=_LOAD,
-                argument=argument,
-                got=tree,
-                expected=f"the structure that serialize returned, of {leaves} leaves",
+            raise ArgumentValueError.about(
+                _LOAD, argument, tree, f"the structure that serialize returned, of {leaves} leaves"
             )
     if device.platform == "cpu":
         xla.custom_calls.register_cpu_kernels()  # the executable may call some

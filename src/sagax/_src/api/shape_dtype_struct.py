@@ -14,8 +14,6 @@ from sagax._src.core.shardings import Sharding, shown_in_type
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 
-__all__ = ["ShapeDtypeStruct", "is_shaped", "shaped"]
-
 _thread = config.thread
 
 
@@ -40,7 +38,6 @@ class ShapeDtypeStruct:
 
     `sharding` is the sharding of the array. `manual_axis_type` tells, inside of `shard_map`, along which axes values may vary between devices.
 
-    >>> import sagax
     >>> sagax.ShapeDtypeStruct((2, 3), "float32")
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
@@ -58,9 +55,7 @@ class ShapeDtypeStruct:
         **_: Any,
     ) -> None:
         if dtype is None:
-            raise ArgumentValueError(
-                function="ShapeDtypeStruct", argument="dtype", got=None, expected="a dtype"
-            )
+            raise ArgumentValueError.about("ShapeDtypeStruct", "dtype", None, "a dtype")
         self.aval = _struct_aval(shape, dtype, weak_type)
         self.sharding = sharding
         if sharding is not None and isinstance(sharding, Sharding):

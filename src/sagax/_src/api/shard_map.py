@@ -66,11 +66,10 @@ def shard_map(
     Raises:
       ValueError: a specification does not fit the argument, the result or the mesh; says which would.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import PartitionSpec as P
     >>> mesh = sagax.make_mesh((1,), ("x",))
-    >>> total = sagax.shard_map(lambda x: sagax.lax.psum(x.sum(), "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
-    >>> total(np.arange(4.0))
+    >>> total = sagax.shard_map(lambda x: lax.psum(x.sum(), "x"), mesh=mesh, in_specs=P("x"), out_specs=P())
+    >>> total(snp.arange(4.0))
     Array(6., dtype=float32)
     """
     if f is None:
@@ -383,10 +382,9 @@ def smap(
       out_axes: the dimension along which the devices' results are concatenated, None if all are equal.
       axis_name: the axis of the mesh.
 
-    >>> import sagax, sagax.numpy as np
     >>> double = sagax.smap(lambda x: x * 2, in_axes=0, out_axes=0, axis_name="x")
     >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
-    ...     double(np.arange(3)).shape
+    ...     double(snp.arange(3)).shape
     (3,)
     """
     if f is None:

@@ -55,7 +55,6 @@ def visualize_sharding(
     Raises:
       ValueError: the array has more dimensions, or none.
 
-    >>> import sagax
     >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
     >>> mesh = Mesh(sagax.devices()[:1], ("x",))
     >>> sagax.debug.visualize_sharding((4,), NamedSharding(mesh, P("x")), use_color=False)
@@ -222,19 +221,13 @@ def _shown_in_notebook(picture: _Picture) -> bool:
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
     """Print which devices hold which shard of an array; options as for `visualize_sharding`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.debug.visualize_array_sharding(np.ones(4), use_color=False)
+    >>> sagax.debug.visualize_array_sharding(snp.ones(4), use_color=False)
     ┌─────────┐
     │  CPU 0  │
     └─────────┘
     """
     if not is_operand(arr):
-        raise ArgumentError(
-            function="visualize_array_sharding",
-            argument="arr",
-            got=kind_of(arr),
-            expected="an array",
-        )
+        raise ArgumentError.about("visualize_array_sharding", "arr", kind_of(arr), "an array")
     shape = aval_of(arr).shape
     inspect_array_sharding(arr, callback=lambda s: visualize_sharding(shape, s, **kwargs))
 
@@ -244,8 +237,7 @@ def inspect_array_sharding(value: Any, *, callback: Callable[[Any], Any]) -> Non
 
     For a value of a jitted function it is called at each compilation, with the compiler's decision.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.debug.inspect_array_sharding(np.ones(4), callback=lambda s: print(s.num_devices))
+    >>> sagax.debug.inspect_array_sharding(snp.ones(4), callback=lambda s: print(s.num_devices))
     1
     """
     if not isinstance(value, Tracer):

@@ -13,11 +13,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.layouts import Format, Layout
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    SagaxError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
@@ -31,8 +27,6 @@ from sagax._src.runtime.compile import (
     sharded_entry,
 )
 from sagax._src.runtime.placements import single
-
-__all__ = ["ArgInfo", "CompiledStage", "LoweredStage", "TracedStage", "checked_options"]
 
 
 def checked_options(options: Any, function: str) -> dict[str, Any]:
@@ -267,9 +261,7 @@ def _row_major(aval: Any, sharding: Sharding | None) -> Format:
 def _checked_dialect(dialect: Any, function: str) -> str:
     if dialect in (None, "stablehlo", "hlo"):
         return dialect or "stablehlo"
-    raise ArgumentValueError(
-        function=function, argument="dialect", got=repr(dialect), expected="'stablehlo' or 'hlo'"
-    )
+    raise ArgumentValueError.about(function, "dialect", repr(dialect), "'stablehlo' or 'hlo'")
 
 
 class CompiledStage(_Stage):

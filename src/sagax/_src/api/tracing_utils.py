@@ -16,15 +16,7 @@ from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import Sharding, ShardingError
-from sagax._src.core.trace import (
-    AxisTrace,
-    NamedAxis,
-    Trace,
-    Tracer,
-    current,
-    evaluation,
-    state,
-)
+from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lazy_import import lazy_imports
@@ -52,7 +44,6 @@ def make_jaxpr(
     is (jaxpr, shapes and dtypes of the output). `axis_env` holds the (name, size) of named axes that the
     function's collectives may refer to.
 
-    >>> import sagax
     >>> sagax.make_jaxpr(lambda x: x * 2 + 1)(3.0)
     { lambda ; a:f32[]. let
         b:f32[] = mul a 2.0:f32[]
@@ -84,8 +75,7 @@ def make_jaxpr(
 def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
     """Compute the shapes and dtypes of `fun(*args, **kwargs)`, without computing values.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.eval_shape(np.outer, np.zeros(3), np.zeros(2))
+    >>> sagax.eval_shape(snp.outer, snp.zeros(3), snp.zeros(2))
     ShapeDtypeStruct(shape=(3, 2), dtype=float32)
     """
     arguments.check_callable(fun, "eval_shape")
@@ -119,7 +109,6 @@ def _filled(fun: Callable) -> Callable:
 def typeof(x: Any) -> Any:
     """Return the type of a value in traced functions.
 
-    >>> import sagax
     >>> sagax.typeof(3.0)
     ShapedArray(float32[], weak_type=True)
     """
@@ -131,8 +120,7 @@ def typeof(x: Any) -> Any:
 def block_until_ready(x: Any) -> Any:
     """Wait until all arrays in the pytree `x` have been computed; return `x`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.block_until_ready(np.ones(2) + 1)
+    >>> sagax.block_until_ready(snp.ones(2) + 1)
     Array([2., 2.], dtype=float32)
     """
     block_all(trees.leaves(x))
@@ -160,7 +148,6 @@ def device_put(
       TypeError: `x` has a leaf that is neither array nor number; the message names the leaf.
       ValueError: `device` is no device, or does not fit `x`.
 
-    >>> import sagax
     >>> sagax.device_put(3, sagax.devices()[0]).committed
     True
     """
@@ -241,8 +228,7 @@ def _put(x: Any, device: Any) -> Any:
 def device_get(x: Any) -> Any:
     """Copy every array in the pytree `x` to a NumPy array.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.device_get({"a": np.arange(2)})
+    >>> sagax.device_get({"a": snp.arange(2)})
     {'a': array([0, 1], dtype=int32)}
     """
     leaves, tree = trees.flatten_argument("device_get", "x", x)
@@ -258,7 +244,6 @@ def _get(x: Any) -> Any:
 def named_scope(name: str) -> Iterator[None]:
     """Context manager: operations traced inside carry `name` in the executable and in profiles.
 
-    >>> import sagax
     >>> with sagax.named_scope("encoder"):
     ...     pass
     """
@@ -275,7 +260,6 @@ def named_scope(name: str) -> Iterator[None]:
 def named_call(fun: Callable, *, name: str | None = None) -> Callable:
     """Wrap `fun` in a name scope (default: its own name).
 
-    >>> import sagax
     >>> sagax.named_call(lambda x: x + 1, name="step")(1)
     2
     """
@@ -296,11 +280,10 @@ def ensure_compile_time_eval() -> Iterator[None]:
 
     Operations on traced values are traced as outside.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.jit
     ... def f(x):
     ...     with sagax.ensure_compile_time_eval():
-    ...         n = int(np.sum(np.arange(4)))
+    ...         n = int(snp.sum(snp.arange(4)))
     ...     return x * n
     >>> f(2)
     Array(12, dtype=int32, weak_type=True)
@@ -325,7 +308,6 @@ class _KnownValues(Trace):
 def clear_all_caches() -> None:
     """Clear all traces and executables, of jitted functions and of single operations.
 
-    >>> import sagax
     >>> sagax.clear_caches()
     """
     clear_caches()

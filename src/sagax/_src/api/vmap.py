@@ -52,8 +52,7 @@ def vmap(
     Raises:
       ValueError: sizes disagree, or an axis does not exist; the message names the arguments.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x, y: x * y, in_axes=(0, None))(np.arange(3), 2)
+    >>> sagax.vmap(lambda x, y: x * y, in_axes=(0, None))(snp.arange(3), 2)
     Array([0, 2, 4], dtype=int32)
     """
     arguments.check_callable(fun, "vmap")
@@ -69,22 +68,16 @@ def vmap(
             expected="an int, None, or a tuple with an int, None or a pytree of them for each argument",
         )
     if not all(_axis_ok(axis) for axis in trees.leaves((out_axes,))):
-        raise ArgumentError(
-            function="vmap",
-            argument="out_axes",
-            got=checks.shown(out_axes),
-            expected="an int, None, or a pytree of them",
+        raise ArgumentError.about(
+            "vmap", "out_axes", checks.shown(out_axes), "an int, None, or a pytree of them"
         )
     if axis_size is not None:
         axis_size = _check_size(axis_size)
     try:
         hash(axis_name)
     except TypeError:
-        raise ArgumentError(
-            function="vmap",
-            argument="axis_name",
-            got=axis_name,
-            expected="a string, or another hashable value",
+        raise ArgumentError.about(
+            "vmap", "axis_name", axis_name, "a string, or another hashable value"
         ) from None
 
     def make(fun: Any) -> Callable:
@@ -201,11 +194,8 @@ def _axis_ok(axis: Any) -> bool:
 def _check_size(size: Any) -> Any:
     if dims.is_dim(size) or (checks.is_index(size) and operator.index(size) >= 0):
         return size if dims.is_dim(size) else operator.index(size)
-    raise ArgumentError(
-        function="vmap",
-        argument="axis_size",
-        got=checks.shown(size),
-        expected="an int of at least 0: the number of examples",
+    raise ArgumentError.about(
+        "vmap", "axis_size", checks.shown(size), "an int of at least 0: the number of examples"
     )
 
 

@@ -15,19 +15,6 @@ from typing import Any
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, ShapeError
 
-__all__ = [
-    "as_it_is",
-    "callable",
-    "canonical_axis",
-    "instance",
-    "integer",
-    "is_index",
-    "one_for_each_dimension",
-    "one_of",
-    "positions",
-    "shown",
-]
-
 
 def shown(value: Any) -> Any:
     """Format `value` as the fact `got` of an error: text in quotes, others unchanged."""

@@ -12,12 +12,7 @@ from sagax._src import trees
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.value import Array, is_operand, not_an_array
 from sagax._src.diagnostics.boundary import function_name
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    SagaxError,
-    describe,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
 
 
 def kind_of(x: Any) -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-__all__ = ["active_calls", "track_call", "innermost_call"]
-
 # by thread: its callbacks in progress, the innermost last. Empty most of the time, which users test first.
 active_calls: dict[int, list[Any]] = {}
 _ident = threading.get_ident

@@ -245,7 +245,6 @@ def pure_callback(
     Raises what the function raises; ShapeError, DtypeError or TreeError if its result does not fit;
     ArgumentValueError when it is differentiated (use custom_jvp or custom_vjp).
 
-    >>> import numpy as np, sagax, sagax.numpy as snp
     >>> @sagax.jit
     ... def f(x):
     ...     return sagax.pure_callback(np.sort, sagax.ShapeDtypeStruct(x.shape, x.dtype), x)
@@ -371,7 +370,6 @@ def io_callback(
     Raises what the function raises; ShapeError, DtypeError or TreeError if its result does not fit;
     ArgumentValueError when it is differentiated, or mapped although ordered.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax.experimental import io_callback
     >>> seen = []
     >>> @sagax.jit
@@ -441,7 +439,6 @@ def debug_callback(
     forward pass. Calls in one executable keep their order, with `ordered` also those across executables.
     With `partitioned`, each of several devices calls with its own shard.
 
-    >>> import sagax
     >>> @sagax.jit
     ... def f(x):
     ...     sagax.debug.callback(lambda x: print("x is", x), x)

@@ -155,7 +155,6 @@ def ffi_call(
     Raises ArgumentValueError or ArgumentError if these do not fit the operands. Derivatives need
     custom_jvp or custom_vjp.
 
-    >>> import sagax
     >>> f = sagax.ffi.ffi_call("my_norm", sagax.ShapeDtypeStruct((3,), "float32"))
     >>> sagax.eval_shape(lambda x: f(x, eps=1e-5), sagax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)

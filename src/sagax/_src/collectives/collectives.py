@@ -22,26 +22,14 @@ from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.trace import axis_size as size_of_axis
 from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import (
-    ArgumentValueError,
-)
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import reductions
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.mesh_axes import device_reduction, psum_p, vary
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate
-from sagax._src.primitives.slicing import (
-    dynamic_index_in_dim,
-    dynamic_slice_in_dim,
-    slice_in_dim,
-)
-from sagax._src.primitives.structural import (
-    broadcast,
-    convert,
-    moveaxis,
-    reduce_sum,
-    reshape,
-)
+from sagax._src.primitives.slicing import dynamic_index_in_dim, dynamic_slice_in_dim, slice_in_dim
+from sagax._src.primitives.structural import broadcast, convert, moveaxis, reduce_sum, reshape
 from sagax._src.primitives.unsupported import UnsupportedError
 
 
@@ -156,8 +144,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
       axis_name: a name, or a tuple of names; ints among them are dimensions of the arrays to sum over.
       axis_index_groups: lists of indices along the axis (inside `shard_map` and `pmap`); each group has its own sum.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: x / sagax.lax.psum(x, "i"), axis_name="i")(np.array([1.0, 3.0]))
+    >>> sagax.vmap(lambda x: x / lax.psum(x, "i"), axis_name="i")(snp.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
     """
     axes, dimensions = _split_axes(axis_name)
@@ -182,8 +169,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Average `x` (a pytree) over the named axis.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.pmean(x, "i"), axis_name="i", out_axes=None)(np.array([1.0, 3.0]))
+    >>> sagax.vmap(lambda x: lax.pmean(x, "i"), axis_name="i", out_axes=None)(snp.array([1.0, 3.0]))
     Array(2., dtype=float32)
     """
     axes, dimensions = _split_axes(axis_name)
@@ -209,8 +195,7 @@ def pmean(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Take the maximum of `x` (a pytree) over the named axis.
 
-    >>> import sagax, sagax.numpy as np
-    >>> int(sagax.vmap(lambda x: sagax.lax.pmax(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
+    >>> int(sagax.vmap(lambda x: lax.pmax(x, "i"), axis_name="i", out_axes=None)(snp.arange(3)))
     2
     """
     return _extremum(pmax_p, x, axis_name, axis_index_groups)
@@ -219,8 +204,7 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
     """Take the minimum of `x` (a pytree) over the named axis.
 
-    >>> import sagax, sagax.numpy as np
-    >>> int(sagax.vmap(lambda x: sagax.lax.pmin(x, "i"), axis_name="i", out_axes=None)(np.arange(3)))
+    >>> int(sagax.vmap(lambda x: lax.pmin(x, "i"), axis_name="i", out_axes=None)(snp.arange(3)))
     0
     """
     return _extremum(pmin_p, x, axis_name, axis_index_groups)
@@ -295,8 +279,7 @@ def axis_index(axis_name: Any) -> Any:
 
     Over several axes, the index is row-major.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: x + sagax.lax.axis_index("i"), axis_name="i")(np.zeros(3, int))
+    >>> sagax.vmap(lambda x: x + lax.axis_index("i"), axis_name="i")(snp.zeros(3, int))
     Array([0, 1, 2], dtype=int32)
     """
     names = _names(axis_name)
@@ -309,8 +292,7 @@ def axis_index(axis_name: Any) -> Any:
 def axis_size(axis_name: Any) -> Any:
     """Return the number of examples along the named axis (or the product, for several) as an int.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: x * sagax.lax.axis_size("i"), axis_name="i")(np.ones(3))
+    >>> sagax.vmap(lambda x: x * lax.axis_size("i"), axis_name="i")(snp.ones(3))
     Array([3., 3., 3.], dtype=float32)
     """
     return _product_of_sizes(_names(axis_name))
@@ -326,11 +308,10 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
       axis_name: an axis of the mesh, or a tuple of them, along which `x` is the same on all devices.
       to: "varying".
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import PartitionSpec as P
     >>> mesh = sagax.make_mesh((1,), ("x",))
-    >>> f = lambda x: sagax.lax.pcast(x, "x", to="varying")[None]
-    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(np.ones(()))
+    >>> f = lambda x: lax.pcast(x, "x", to="varying")[None]
+    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(snp.ones(()))
     Array([1.], dtype=float32)
     """
     if to != "varying":
@@ -370,11 +351,10 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
 def pvary(x: Any, axis_name: Any) -> Any:
     """Apply `pcast(x, axis_name, to="varying")` along the axes that `x` does not vary along yet.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import PartitionSpec as P
     >>> mesh = sagax.make_mesh((1,), ("x",))
-    >>> f = lambda x: sagax.lax.pvary(x, "x")[None]
-    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(np.ones(()))
+    >>> f = lambda x: lax.pvary(x, "x")[None]
+    >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(snp.ones(()))
     Array([1.], dtype=float32)
     """
     return trees.map(lambda leaf: vary(leaf, _names(axis_name)), x)
@@ -479,8 +459,7 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 
     An example that receives nothing gets zeros.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.ppermute(x, "i", [(0, 1), (1, 0)]), axis_name="i")(np.array([5, 6]))
+    >>> sagax.vmap(lambda x: lax.ppermute(x, "i", [(0, 1), (1, 0)]), axis_name="i")(snp.array([5, 6]))
     Array([6, 5], dtype=int32)
     """
     pairs = tuple((int(s), int(d)) for s, d in perm)
@@ -517,8 +496,7 @@ def ppermute(x: Any, axis_name: Any, perm: Sequence[tuple[int, int]]) -> Any:
 def pshuffle(x: Any, axis_name: Any, perm: Sequence[int]) -> Any:
     """Permute `x` (a pytree) along the named axis: example i receives from example `perm[i]`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(np.array([5, 6, 7]))
+    >>> sagax.vmap(lambda x: lax.pshuffle(x, "i", [2, 0, 1]), axis_name="i")(snp.array([5, 6, 7]))
     Array([7, 5, 6], dtype=int32)
     """
     n = _product_of_sizes(_names(axis_name))
@@ -629,8 +607,7 @@ def all_gather(
       tiled: concatenate along `axis`, which exists already.
       to: inside `shard_map`: "varying", or "invarying" for a result type that does not vary along the axis.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.all_gather(x, "i"), axis_name="i", out_axes=None)(np.arange(3))
+    >>> sagax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i", out_axes=None)(snp.arange(3))
     Array([0, 1, 2], dtype=int32)
     """
     checks.one_of(
@@ -751,8 +728,7 @@ def psum_scatter(
 ) -> Any:
     """Sum over the named axis, and scatter the result along `scatter_dimension`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.psum_scatter(x, "i"), axis_name="i")(np.ones((2, 2)))
+    >>> sagax.vmap(lambda x: lax.psum_scatter(x, "i"), axis_name="i")(snp.ones((2, 2)))
     Array([2., 2.], dtype=float32)
     """
     name = _exchange_axis(axis_name)
@@ -857,9 +833,8 @@ def all_to_all(
     Without `tiled`, `split_axis` has the size of the named axis and disappears, and a new dimension is
     inserted at `concat_axis`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> f = lambda x: sagax.lax.all_to_all(x, "i", 0, 0, tiled=True)
-    >>> sagax.vmap(f, axis_name="i")(np.arange(4).reshape(2, 2))
+    >>> f = lambda x: lax.all_to_all(x, "i", 0, 0, tiled=True)
+    >>> sagax.vmap(f, axis_name="i")(snp.arange(4).reshape(2, 2))
     Array([[0, 2],
            [1, 3]], dtype=int32)
     """
@@ -902,8 +877,7 @@ def all_to_all(
 def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = None) -> Any:
     """Swap the named axis with dimension `axis` of `x`; both have the same size.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.pswapaxes(x, "i", 0), axis_name="i")(np.arange(4).reshape(2, 2))
+    >>> sagax.vmap(lambda x: lax.pswapaxes(x, "i", 0), axis_name="i")(snp.arange(4).reshape(2, 2))
     Array([[0, 2],
            [1, 3]], dtype=int32)
     """
@@ -913,8 +887,7 @@ def pswapaxes(x: Any, axis_name: Any, axis: int, *, axis_index_groups: Any = Non
 def pbroadcast(x: Any, axis_name: Any, source: int) -> Any:
     """Broadcast `x` from example `source` of the named axis to all examples.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.vmap(lambda x: sagax.lax.pbroadcast(x, "i", 1), axis_name="i")(np.array([5, 6]))
+    >>> sagax.vmap(lambda x: lax.pbroadcast(x, "i", 1), axis_name="i")(snp.array([5, 6]))
     Array([6, 6], dtype=int32)
     """
     gathered = all_gather(x, axis_name)

@@ -12,11 +12,7 @@ from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import add, mul, sub
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import le, lt
-from sagax._src.primitives.gathering import (
-    GatherDimensionNumbers,
-    GatherScatterMode,
-    gather,
-)
+from sagax._src.primitives.gathering import GatherDimensionNumbers, GatherScatterMode, gather
 from sagax._src.primitives.reductions import reduce_max
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import broadcasted_iota, full
@@ -51,10 +47,9 @@ def ragged_all_to_all(
 
     Raises ShapeError, DtypeError or ArgumentValueError if these do not fit each other.
 
-    >>> import sagax, sagax.numpy as np
-    >>> from sagax import lax
-    >>> one, ones = np.zeros((2, 2), int), np.ones((2, 2), int)
-    >>> x, starts, places = np.array([[1, 2], [3, 4]]), np.array([[0, 1]] * 2), np.array([[0] * 2, [1] * 2])
+    >>> one, ones = snp.zeros((2, 2), int), snp.ones((2, 2), int)
+    >>> x = snp.array([[1, 2], [3, 4]])
+    >>> starts, places = snp.array([[0, 1]] * 2), snp.array([[0] * 2, [1] * 2])
     >>> sagax.vmap(lambda *a: lax.ragged_all_to_all(*a, axis_name="i"), axis_name="i")(
     ...     x, one, starts, ones, places, ones)
     Array([[1, 3],
@@ -118,19 +113,11 @@ def ragged_all_to_all(
 def _check_operands(operand: Any, output: Any, *numbers: Any) -> None:
     x, y = aval_of(operand), aval_of(output)
     if x.ndim == 0 or y.ndim == 0 or not dims.same_shape(x.shape[1:], y.shape[1:]):
-        raise ShapeError(
-            function=_API_NAME,
-            argument="output",
-            got=y,
-            expected=f"the shape of operand, {x.shape}, but for its leading size",
+        raise ShapeError.about(
+            _API_NAME, "output", y, f"the shape of operand, {x.shape}, but for its leading size"
         )
     if x.dtype != y.dtype:
-        raise DtypeError(
-            function=_API_NAME,
-            argument="output",
-            got=y,
-            expected=f"dtype {dtypes.name(x.dtype)}, as operand",
-        )
+        raise DtypeError.about(_API_NAME, "output", y, f"dtype {dtypes.name(x.dtype)}, as operand")
     names = ("input_offsets", "send_sizes", "output_offsets", "recv_sizes")
     for name, value in zip(names, numbers, strict=True):
         aval = aval_of(value)

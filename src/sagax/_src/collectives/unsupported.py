@@ -12,7 +12,6 @@ def after_all(*operands: Any) -> NoReturn:
 
     Effects are ordered implicitly; `optimization_barrier` prevents fusion of computations.
 
-    >>> from sagax import lax
     >>> try:
     ...     lax.after_all()
     ... except NotImplementedError:
@@ -29,7 +28,6 @@ def after_all(*operands: Any) -> NoReturn:
 def psend(x: Any, axis_name: Any, perm: Any) -> NoReturn:
     """Raise UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
 
-    >>> from sagax import lax
     >>> try:
     ...     lax.psend(1.0, "i", [(0, 1)])
     ... except NotImplementedError:
@@ -46,7 +44,6 @@ def psend(x: Any, axis_name: Any, perm: Any) -> NoReturn:
 def precv(token: Any, out_shape: Any, axis_name: Any, perm: Any) -> NoReturn:
     """Raise UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
 
-    >>> from sagax import lax
     >>> try:
     ...     lax.precv(None, 1.0, "i", [(0, 1)])
     ... except NotImplementedError:

@@ -35,7 +35,6 @@ class ShapedArray:
     inside `shard_map`, the names of the mesh axes along which values may differ between devices.
 
     >>> from sagax.core import ShapedArray
-    >>> import numpy as np
     >>> ShapedArray((3,), np.float32) is ShapedArray((3,), np.float32)
     True
     """

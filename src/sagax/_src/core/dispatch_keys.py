@@ -37,8 +37,6 @@ from sagax._src import config
 from sagax._src.core import memo_keys
 from sagax._src.core.trace import axis_environment
 
-__all__ = ["call_key", "executable_key", "trace_key"]
-
 _thread = config.thread
 
 

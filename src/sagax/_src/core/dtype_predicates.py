@@ -8,21 +8,10 @@ import ml_dtypes
 import numpy as np
 
 from sagax._src.core import dtypes
-from sagax._src.core.dtypes import convert_numpy, is_complex, is_narrow_float, real_part_dtype
-
-__all__ = [
-    "bounds",
-    "complex_of",
-    "convert_numpy",
-    "is_complex",
-    "is_floating",
-    "is_integer",
-    "is_narrow_float",
-    "is_signed",
-    "is_unsigned",
-    "real_part_dtype",
-    "requested",
-]
+from sagax._src.core.dtypes import convert_numpy as convert_numpy
+from sagax._src.core.dtypes import is_complex as is_complex
+from sagax._src.core.dtypes import is_narrow_float as is_narrow_float
+from sagax._src.core.dtypes import real_part_dtype as real_part_dtype
 
 
 def is_floating(dtype: Any) -> bool:

@@ -251,9 +251,3 @@ OPAQUE = WHOLE.but(
     "runs on other devices, or outside of XLA",
     shard_rule=Default("its abstract rule sets the shardings of results"),
 )
-
-__all__ = [
-    "COMBINING", "EXACT", "EXPENSIVE", "FORMULA", "HIGHER_ORDER", "IDENTITY", "JOINING", "KEYS", "MATRICES", "MOVEMENT", "OPAQUE", "REDUCTION", "RULES", "SIMPLE", "SLOTS", "TRAITS",
-    "UNKNOWN", "UNTRACKED", "WHOLE", "CotangentMask", "Default", "Family", "Fusion", "Indices", "Recompute", "mask_all", "mask_other_axes", "mask_filled",
-    "matrix_size", "operand_size", "shard_as_first", "shard_elementwise", "shard_matrices", "shard_reduced", "shard_resized",
-]  # fmt: skip

@@ -66,8 +66,7 @@ class Layout(_Record):
 class Format(_Record):
     """A layout in memory and a sharding; None means any.
 
-    >>> import sagax.numpy as np
-    >>> np.ones((2, 3)).format.layout.major_to_minor
+    >>> snp.ones((2, 3)).format.layout.major_to_minor
     (0, 1)
     """
 
@@ -75,12 +74,8 @@ class Format(_Record):
 
     def __init__(self, layout: Layout | None = None, sharding: Any = None) -> None:
         if layout is not None and not isinstance(layout, Layout):
-            raise ArgumentError(
-                function="Format", argument="layout", got=layout, expected="a Layout, or None"
-            )
+            raise ArgumentError.about("Format", "layout", layout, "a Layout, or None")
         if sharding is not None and not isinstance(sharding, Sharding):
-            raise ArgumentError(
-                function="Format", argument="sharding", got=sharding, expected="a sharding, or None"
-            )
+            raise ArgumentError.about("Format", "sharding", sharding, "a sharding, or None")
         self.layout = layout
         self.sharding = sharding

@@ -137,12 +137,7 @@ def _names(axis_names: Any, function: str) -> tuple:
             expected=f"names that differ: {', '.join(repeated)} stands there twice",
         )
     if None in names:
-        raise ArgumentValueError(
-            function=function,
-            argument="axis_names",
-            got=repr(names),
-            expected="names other than None",
-        )
+        raise ArgumentValueError.about(function, "axis_names", repr(names), "names other than None")
     return names
 
 
@@ -160,11 +155,8 @@ def _types(axis_types: Any, count: int, function: str, default: AxisType) -> tup
             expected="AxisType.Auto, AxisType.Explicit or AxisType.Manual for each axis",
         )
     if len(types) != count:
-        raise ArgumentValueError(
-            function=function,
-            argument="axis_types",
-            got=repr(types),
-            expected=f"one for each of the {count} axes",
+        raise ArgumentValueError.about(
+            function, "axis_types", repr(types), f"one for each of the {count} axes"
         )
     return types
 
@@ -347,7 +339,6 @@ class Mesh(_Axes):
     `with mesh:` resolves bare `PartitionSpec`s against it; `sagax.set_mesh` also shows it to traced
     functions.
 
-    >>> import sagax
     >>> from sagax.sharding import Mesh
     >>> dict(Mesh(sagax.devices()[:1], ("x",)).shape)
     {'x': 1}
@@ -384,11 +375,8 @@ class Mesh(_Axes):
         types = _types(axis_types, len(names), "Mesh", AxisType.Auto)
         flat = tuple(array.flat)
         if len(set(flat)) != len(flat):
-            raise ArgumentValueError(
-                function="Mesh",
-                argument="devices",
-                got=repr([str(d) for d in flat]),
-                expected="each device once",
+            raise ArgumentValueError.about(
+                "Mesh", "devices", repr([str(d) for d in flat]), "each device once"
             )
         array.flags.writeable = False
         device = None
@@ -692,11 +680,8 @@ def _axis_set(names: Any, argument: str) -> frozenset:
         )
     found = frozenset(names)
     if None in found:
-        raise ArgumentValueError(
-            function="PartitionSpec",
-            argument=argument,
-            got=repr(names),
-            expected="names of axes, not None",
+        raise ArgumentValueError.about(
+            "PartitionSpec", argument, repr(names), "names of axes, not None"
         )
     return found
 

@@ -68,18 +68,3 @@ i8 = _maker(np.int8, -5, 6)
 u32 = _maker(np.uint32, 0, 9)
 u8 = _maker(np.uint8, 0, 9)
 boolean = _maker(bool, 0, 2)
-
-__all__ = [
-    "Sample",
-    "Spec",
-    "bf16",
-    "boolean",
-    "c64",
-    "f16",
-    "f32",
-    "f64",
-    "i8",
-    "i32",
-    "u8",
-    "u32",
-]

@@ -17,13 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sagax._src.core import dims
-from sagax._src.core.meshes import (
-    UNCONSTRAINED,
-    AbstractMesh,
-    AxisType,
-    Mesh,
-    PartitionSpec,
-)
+from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.lazy_import import lazy_imports
 
@@ -209,7 +203,6 @@ def _text(parts: tuple[int, ...], of_device: tuple[tuple[int, ...], ...]) -> str
 class SingleDeviceSharding(Sharding):
     """Put the whole array on one device.
 
-    >>> import sagax
     >>> from sagax.sharding import SingleDeviceSharding
     >>> SingleDeviceSharding(sagax.devices()[0]).num_devices
     1
@@ -219,11 +212,8 @@ class SingleDeviceSharding(Sharding):
 
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
         if not hasattr(device, "client"):
-            raise ArgumentError(
-                function="SingleDeviceSharding",
-                argument="device",
-                got=repr(device),
-                expected="a device from sagax.devices()",
+            raise ArgumentError.about(
+                "SingleDeviceSharding", "device", repr(device), "a device from sagax.devices()"
             )
         self._device = device
         self._memory_kind = checked_memory_kind(device, memory_kind)
@@ -268,7 +258,6 @@ class NamedSharding(Sharding):
     Raises:
       ValueError: the specification names an axis that the mesh does not have, or one twice.
 
-    >>> import sagax
     >>> from sagax.sharding import Mesh, NamedSharding, PartitionSpec as P
     >>> mesh = Mesh(sagax.devices()[:1], ("x",))
     >>> NamedSharding(mesh, P("x")).shard_shape((8, 3))
@@ -396,11 +385,8 @@ _lock = threading.Lock()
 
 def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:
     if not isinstance(mesh, (Mesh, AbstractMesh)):
-        raise ArgumentError(
-            function="NamedSharding",
-            argument="mesh",
-            got=repr(mesh),
-            expected="a Mesh, such as sagax.make_mesh((8,), ('x',))",
+        raise ArgumentError.about(
+            "NamedSharding", "mesh", repr(mesh), "a Mesh, such as sagax.make_mesh((8,), ('x',))"
         )
     if not isinstance(spec, PartitionSpec):
         words = ", ".join(map(repr, spec)) if isinstance(spec, tuple) else repr(spec)
@@ -644,14 +630,3 @@ def sdy_sharding(mesh_name: str, spec: PartitionSpec, ndim: int, *, open: bool =
         inner = [f'"{name}"' for name in spec.axes(i)] + ["?"] * free
         parts.append("{" + ", ".join(inner) + "}")
     return f"<@{mesh_name}, [{', '.join(parts)}]>"
-
-
-__all__ = [
-    "DuplicateSpecError",
-    "IndivisibleError",
-    "NamedSharding",
-    "Sharding",
-    "ShardingError",
-    "ShardingTypeError",
-    "SingleDeviceSharding",
-]

@@ -21,8 +21,6 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import render
 
 
-__all__ = ["Details", "SagaxError", "describe"]
-
 _MAX_TEXT = 80
 
 
@@ -115,6 +113,11 @@ class SagaxError(Exception):
         self._stack = stack()
         self._context: tuple[str, ...] = ()
         self._explained: Diagnostic | None = None
+
+    @classmethod
+    def about(cls, function: Any, argument: Any, got: Any, expected: Any, **facts: Any) -> Self:
+        """Return the error about one argument of a function: what it got, and what it expected."""
+        return cls(function=function, argument=argument, got=got, expected=expected, **facts)
 
     def attach(self, **facts: Any) -> Self:
         """Add facts and return the error; known facts stay.

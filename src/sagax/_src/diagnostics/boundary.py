@@ -31,19 +31,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from sagax._src import config
 from sagax._src.diagnostics.base import SagaxError
-from sagax._src.diagnostics.source import function_code
+from sagax._src.diagnostics.source import function_code as function_code
 from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_user_file
-
-__all__ = [
-    "Boundary",
-    "user_traceback",
-    "function_code",
-    "function_name",
-    "passed_through",
-    "running",
-    "hide_frames",
-    "tracing",
-]
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from sagax._src.diagnostics.model import Edit, Span
 from sagax._src.diagnostics.spans import display_path
 
-__all__ = ["apply", "line_edits", "diff", "patch"]
-
 
 def apply(source: str, edits: Iterable[Edit]) -> str:
     """Return the text of a file with all edits applied; they must not overlap."""

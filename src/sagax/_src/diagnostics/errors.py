@@ -3,14 +3,13 @@
 Pick the class by the builtin that people would expect (`ShapeError`, `DtypeError`, `ArgumentError`
 are TypeErrors; `ArgumentValueError`, `TreeError` are ValueErrors) and give facts:
 
-    raise ArgumentError(function="grad", argument="argnums", got=5,
-                        expected="an index below 2, the number of positional arguments",
-                        fix="pass argnums=0 or argnums=1")
+    raise ArgumentError.about("grad", "argnums", 5, "an index below 2, the number of positional arguments",
+                              fix="pass argnums=0 or argnums=1")
 
     grad: argument argnums must be an index below 2, the number of positional arguments; got 5
       fix: pass argnums=0 or argnums=1
 
-A message of your own may come first; the facts then follow it, a line each:
+With facts by keyword, a message of your own may come first; they then follow it, a line each:
 
     raise ShapeError("the contracted dimensions differ in size", function="dot_general",
                      got="3 (axis 1 of lhs) and 4 (axis 0 of rhs)", expected="equal sizes")

@@ -12,12 +12,6 @@ from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
-__all__ = [
-    "Hook", "Listeners", "durations", "events", "index_clamped", "jit_called", "jit_compiled", "jit_created",
-    "jit_traced", "operation_evaluated", "record_duration", "record_span", "scalars", "spans",
-    "static_indices_read", "tracer_concretized", "tracer_to_numpy",
-]  # fmt: skip
-
 
 class Listeners:
     """Hold the functions that are called for one kind of events."""

@@ -16,9 +16,6 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import render
 
 
-__all__ = ["install", "use_color"]
-
-
 def use_color(stream: TextIO) -> bool:
     """Return whether to write in color: to a terminal, unless NO_COLOR (see no-color.org) is set."""
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":

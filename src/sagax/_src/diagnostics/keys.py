@@ -12,8 +12,6 @@ from sagax._src.diagnostics.base import Details
 from sagax._src.diagnostics.model import Label, Span, Suggestion, Trust
 from sagax._src.diagnostics.spans import display_path, is_sagax, is_user_file, user_span
 
-__all__ = ["trim_common_frames", "innermost_user_stack", "reuse_details"]
-
 
 def reuse_details(facts: dict[str, Any]) -> Details:
     """Explain the reuse of a key from the facts of the error.

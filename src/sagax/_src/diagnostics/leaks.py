@@ -33,8 +33,6 @@ from sagax._src.diagnostics.source import (
 )
 from sagax._src.diagnostics.spans import is_user_file, user_positions
 
-__all__ = ["Holder", "Leak", "find_leak", "find_holder", "leaked_tracers"]
-
 _MAX_DEPTH = 8
 _MAX_OBJECTS = 200  # objects searched in one step
 _LRU_CACHE = type(functools.lru_cache(lambda: None))

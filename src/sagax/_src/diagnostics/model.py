@@ -7,18 +7,6 @@ from typing import Any, cast
 
 from sagax._src.frozen_class import record
 
-__all__ = [
-    "Diagnostic",
-    "Edit",
-    "Label",
-    "Severity",
-    "Span",
-    "Step",
-    "Suggestion",
-    "Trust",
-    "type_text",
-]
-
 
 class Severity(enum.Enum):
     ERROR = "error"

@@ -23,15 +23,6 @@ from typing import Any, NamedTuple
 from sagax._src.diagnostics.model import Step, type_text
 from sagax._src.diagnostics.spans import CodePosition, span_at, user_position
 
-__all__ = [
-    "Provenance",
-    "find_creation",
-    "is_tracer",
-    "provenance",
-    "provenance_of_all",
-    "trace_context",
-]
-
 _MAX_STEPS = 5
 _MAX_WRAPPERS = 100  # wrappers around a value
 

@@ -20,18 +20,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sagax._src.diagnostics.edits import diff
-from sagax._src.diagnostics.model import (
-    Diagnostic,
-    Label,
-    Severity,
-    Span,
-    Step,
-    Suggestion,
-    Trust,
-)
+from sagax._src.diagnostics.model import Diagnostic, Label, Severity, Span, Step, Suggestion, Trust
 from sagax._src.diagnostics.spans import display_path, excerpt
-
-__all__ = ["ansi", "as_json", "html", "plain"]
 
 
 class _StyledText(NamedTuple):

@@ -15,17 +15,6 @@ from typing import Any, NamedTuple, cast
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.syntax import character_column
 
-__all__ = [
-    "Function",
-    "enclosing_choice",
-    "function_code",
-    "functions",
-    "defines_code",
-    "line_span",
-    "return_span",
-    "span_of",
-]
-
 
 def function_code(function: Any) -> CodeType | None:
     """Return the code object of a user's function, through wrappers; None for other callables."""

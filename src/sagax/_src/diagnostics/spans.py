@@ -20,28 +20,6 @@ from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.syntax import find_operand
 from sagax._src.source_stacks import Stack
 
-__all__ = [
-    "Backward",
-    "ExcerptLine",
-    "CodePosition",
-    "transformed_frames",
-    "excerpt",
-    "hide",
-    "is_backward",
-    "unhide",
-    "is_hidden",
-    "is_installed",
-    "is_sagax",
-    "is_user_file",
-    "is_on_stack",
-    "display_path",
-    "span_at",
-    "user_position",
-    "user_positions",
-    "user_span",
-    "user_spans",
-]
-
 # --- classes of files --------------------------------------------------------------------------
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep

@@ -12,8 +12,6 @@ import re
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["OperandPosition", "find_operand"]
-
 
 class OperandPosition(NamedTuple):
     """Locate an operand: lines from the first line of the text, columns in characters."""

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from types import CodeType
 from typing import Any, NamedTuple
 
-__all__ = ["Load", "Scan", "cells_of", "harmless_operations", "scan"]
-
 
 class Load(NamedTuple):
     """An expression such as `scale`, `self.rate` or `options["rate"]`: a name, and attributes and items of it.

@@ -448,20 +448,3 @@ else:
             yield
         finally:
             sys.settrace(before)
-
-
-__all__ = [
-    "MISSING",
-    "Instance",
-    "Link",
-    "Executed",
-    "FreeVariable",
-    "fetch",
-    "instance_of",
-    "is_value",
-    "find_free_variables",
-    "reused",
-    "mark_reused",
-    "record_execution",
-    "same",
-]

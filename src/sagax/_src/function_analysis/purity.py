@@ -23,8 +23,6 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis import bytecode, identity
 
-__all__ = ["FreeVariables", "Impure", "check_class", "pure_free_variables"]
-
 _MOST_FUNCTIONS = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
 _CONTAINERS = frozenset((list, dict, set))

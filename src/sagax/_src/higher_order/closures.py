@@ -69,7 +69,6 @@ def closure_convert(fun: Callable, *example_args: Any) -> tuple[Callable, list]:
       (converted, values): `converted(*args, *values)` is `fun(*args)`. `values` are the floating point or
       complex traced values; others stay captured.
 
-    >>> import sagax, sagax.numpy as np
     >>> def slope(y):
     ...     converted, values = sagax.closure_convert(lambda x: x * y, 1.0)
     ...     return converted(2.0, *values)
@@ -109,7 +108,6 @@ def custom_gradient(
     Raises:
       TypeError: `fun` returns no such pair, or the rule no cotangents of the arguments; names the leaf.
 
-    >>> import sagax
     >>> @sagax.custom_gradient
     ... def f(x):
     ...     return x ** 2, lambda ct: (ct * x,)

@@ -73,7 +73,6 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
 
     Raises ArgumentValueError for invalid names, ArgumentError for attributes of unsupported types.
 
-    >>> import sagax
     >>> tangent = sagax.lax.composite(lambda x: sagax.lax.sin(x) / sagax.lax.cos(x), "my.tangent")
     >>> round(float(tangent(1.0)), 4)
     1.5574
@@ -93,9 +92,7 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
             fix="put a namespace and a dot before it: 'my_namespace.my_operation'",
         )
     if isinstance(version, bool) or not isinstance(version, int):
-        raise ArgumentError(
-            function="composite", argument="version", got=repr(version), expected="an int"
-        )
+        raise ArgumentError.about("composite", "version", repr(version), "an int")
 
     def apply(*args: Any, **attributes: Any) -> Any:
         leaves, tree = operand_leaves("composite", "args", args)

@@ -35,12 +35,7 @@ from sagax._src.core.tangents import (
 )
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ShapeError,
-    describe,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError, describe
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.trace_bodies import (
     is_concrete,
@@ -332,7 +327,6 @@ def cond(
     Raises:
       TypeError: `pred` is not a scalar, or the results differ; the message names the leaf.
 
-    >>> import sagax
     >>> int(sagax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3))
     4
     """
@@ -414,7 +408,6 @@ def switch(
       TypeError: `index` is not an integer scalar, or the results differ; the message names the leaf.
       ValueError: there are no branches.
 
-    >>> import sagax
     >>> int(sagax.lax.switch(1, [lambda x: x, lambda x: x * 10], 4))
     40
     """

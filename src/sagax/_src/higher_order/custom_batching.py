@@ -169,14 +169,13 @@ class custom_vmap:
     Without `vmap` it is `fun`. Reverse mode differentiates `fun`, forward mode `fun` and its rule; for custom
     derivatives wrap it in `custom_vjp` or `custom_jvp`.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.custom_batching.custom_vmap
     ... def f(x, y):
     ...     return x + y
     >>> @f.def_vmap
     ... def rule(axis_size, in_batched, xs, ys):
     ...     return xs * ys, True
-    >>> sagax.vmap(f)(np.arange(3), np.arange(3))
+    >>> sagax.vmap(f)(snp.arange(3), snp.arange(3))
     Array([0, 1, 4], dtype=int32)
     """
 
@@ -297,9 +296,8 @@ def _run_rule(
 def sequential_vmap(f: Callable) -> custom_vmap:
     """Make `vmap` run `f` sequentially for each example, in a loop.
 
-    >>> import sagax, sagax.numpy as np
     >>> f = sagax.custom_batching.sequential_vmap(lambda x: x + 1)
-    >>> sagax.vmap(f)(np.arange(3))
+    >>> sagax.vmap(f)(snp.arange(3))
     Array([1, 2, 3], dtype=int32)
     """
     wrapped = custom_vmap(f)

@@ -30,23 +30,10 @@ from sagax._src.higher_order.custom_derivative_primitives import (
     VjpRules,
     bind_closed,
     custom_jvp_p,
-    custom_lin_p,
     custom_vjp_p,
 )
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
-
-__all__ = [
-    "CustomVJPPrimal",
-    "SymbolicZero",
-    "custom_jvp",
-    "custom_jvp_p",
-    "custom_lin_p",
-    "custom_vjp",
-    "custom_vjp_p",
-    "custom_vjp_primal_tree_values",
-    "zero_from_primal",
-]
 
 
 class SymbolicZero:
@@ -241,7 +228,6 @@ class custom_jvp(_Custom):
     Args:
       nondiff_argnums: arguments that are not differentiated; the rule gets them first.
 
-    >>> import sagax, sagax.numpy as np
     >>> @sagax.custom_jvp
     ... def f(x):
     ...     return x ** 2
@@ -398,7 +384,6 @@ class custom_vjp(_Custom):
     `fwd(*args) -> (out, residuals)` runs in place of `fun` under differentiation; `bwd(residuals, ct)` returns a
     tuple with a cotangent (or None for zero) for each argument. Arguments in `nondiff_argnums` come first in `bwd`.
 
-    >>> import sagax
     >>> @sagax.custom_vjp
     ... def f(x):
     ...     return x * x

@@ -25,11 +25,7 @@ from sagax._src.core.operands import Groups
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, linear_marks, nonzero_marks, nonzero_tangents
 from sagax._src.core.value import aval_of, sockets
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ShapeError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import (
@@ -125,8 +121,6 @@ def custom_root(
     Raises:
       TypeError: the functions do not return the types of `initial_guess`; the message names the leaf.
 
-    >>> import sagax
-    >>> from sagax import lax
     >>> def square_root(a):
     ...     newton = lambda f, x: lax.fori_loop(0, 8, lambda _, x: x - f(x) / (2 * x), x)
     ...     return lax.custom_root(lambda x: x * x - a, 1.0, newton, lambda g, y: y / g(1.0))
@@ -403,11 +397,9 @@ def custom_linear_solve(
       ValueError: the functions do not return the types of `b`; the message names the leaf.
       TypeError: in reverse mode without `transpose_solve`.
 
-    >>> import sagax, sagax.numpy as np
-    >>> from sagax import lax
-    >>> d = np.array([2.0, 4.0])
+    >>> d = snp.array([2.0, 4.0])
     >>> solution = lambda d: lax.custom_linear_solve(
-    ...     lambda x: d * x, np.ones(2), lambda _, b: b / d, symmetric=True)
+    ...     lambda x: d * x, snp.ones(2), lambda _, b: b / d, symmetric=True)
     >>> sagax.grad(lambda d: solution(d).sum())(d)
     Array([-0.25  , -0.0625], dtype=float32)
     """

@@ -179,7 +179,6 @@ def linear_call(
     Raises:
       TypeError: `fun_transpose` does not return the types of `linear_args`; the message names the leaf.
 
-    >>> import sagax
     >>> from sagax.custom_derivatives import linear_call
     >>> half = lambda x: linear_call(lambda r, x: x / r, lambda r, ct: ct / r, 2.0, x)
     >>> float(half(3.0)), float(sagax.grad(half)(3.0))
@@ -203,7 +202,6 @@ class custom_transpose:
       AttributeError: called before the rule was set.
       TypeError: results do not match `linear_args` (of the rule) or `out_types` (of `fun`); names the leaf.
 
-    >>> import sagax
     >>> @sagax.custom_transpose.custom_transpose
     ... def divide(r, x):
     ...     return x / r

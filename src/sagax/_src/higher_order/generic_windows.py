@@ -75,12 +75,7 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
     for i, (x, init) in enumerate(zip(xs, inits, strict=True)):
         which = f"[{i}]" if len(xs) > 1 else ""
         if init.shape:
-            raise ShapeError(
-                function="reduce_window",
-                argument="init_value" + which,
-                got=init,
-                expected="a scalar",
-            )
+            raise ShapeError.about("reduce_window", "init_value" + which, init, "a scalar")
         if init.dtype != x.dtype:
             raise DtypeError(
                 function="reduce_window",
@@ -89,11 +84,8 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
                 expected=f"dtype {dtypes.name(x.dtype)}, as the operand",
             )
         if not dims.same_shape(x.shape, xs[0].shape):
-            raise ShapeError(
-                function="reduce_window",
-                argument=f"operand[{i}]",
-                got=x,
-                expected=f"shape {xs[0].shape}, as the first operand",
+            raise ShapeError.about(
+                "reduce_window", f"operand[{i}]", x, f"shape {xs[0].shape}, as the first operand"
             )
     window = window_geometry.window_of(**params)
     window.check("reduce_window", xs[0].shape)
@@ -231,17 +223,13 @@ def reduce_window(
     Raises ShapeError if sizes, strides or dilations do not fit the operand, TreeError if the trees of operand,
     initial values and results differ.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reduce_window(np.array([1, 3, 2, 4]), 1, lax.mul, (2,))
     Array([3, 6, 8], dtype=int32)
     """
     xs, tree = trees.flatten(operand)
     inits, init_tree = trees.flatten(init_value)
     if not xs:
-        raise ArgumentError(
-            function="reduce_window", argument="operand", got=operand, expected="at least one array"
-        )
+        raise ArgumentError.about("reduce_window", "operand", operand, "at least one array")
     if tree != init_tree:
         raise TreeError(
             "operand and init_value have different structures",
@@ -406,11 +394,8 @@ def _(
             expected=f"a scalar of dtype {dtypes.name(source.dtype)}, as source",
         )
     if source.dtype != x.dtype:
-        raise DtypeError(
-            function=function,
-            argument="source",
-            got=source,
-            expected=f"dtype {dtypes.name(x.dtype)}, as operand",
+        raise DtypeError.about(
+            function, "source", source, f"dtype {dtypes.name(x.dtype)}, as operand"
         )
     return intern_aval(x.shape, source.dtype, False, None)
 
@@ -487,6 +472,3 @@ def _(
         window_strides=b.ints(window.strides),
         padding=b.dense_ints(np.reshape(window.padding, (-1, 2))),
     )
-
-
-__all__ = ["reduce_window", "reduce_window_p", "select_and_scatter", "select_and_scatter_p"]

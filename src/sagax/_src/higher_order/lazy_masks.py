@@ -610,6 +610,3 @@ def enter_mask_trace(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], N
         raise refusal from error
     finally:
         masks.alive = False
-
-
-__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "enter_mask_trace"]

@@ -23,12 +23,7 @@ from sagax._src.primitives import cumulative
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, rev, stack
 from sagax._src.primitives.slicing import index_in_dim, slice_in_dim
-from sagax._src.primitives.structural import (
-    expand_dims,
-    moveaxis,
-    reshape,
-    squeeze,
-)
+from sagax._src.primitives.structural import expand_dims, moveaxis, reshape, squeeze
 from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 
@@ -37,8 +32,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
 
     It takes the memory of one example, `vmap` that of all; `batch_size` examples run at a time.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.lax.map(lambda x: x * x, np.arange(4))
+    >>> sagax.lax.map(lambda x: x * x, snp.arange(4))
     Array([0, 1, 4, 9], dtype=int32)
     """
     check_function(f, "lax.map: f argument should be a callable.", "map", "f")
@@ -110,8 +104,7 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
     `fn(a, b)` combines two pytrees like `elems` whose arrays hold several elements along `axis`. With `reverse`
     it computes all suffixes, from the end.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.lax.associative_scan(np.add, np.arange(5))
+    >>> sagax.lax.associative_scan(snp.add, snp.arange(5))
     Array([ 0,  1,  3,  6, 10], dtype=int32)
     """
     check_function(

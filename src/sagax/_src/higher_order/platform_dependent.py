@@ -64,7 +64,6 @@ def platform_dependent(
       per_platform: a function for each platform by name: cpu, cuda, rocm, tpu; gpu is any GPU.
       default: for all other platforms. Without it, compiling for them is an error.
 
-    >>> from sagax import lax
     >>> int(lax.platform_dependent(3, cpu=lambda x: x + 1, default=lambda x: x - 1))
     4
     """

@@ -393,8 +393,7 @@ def checkpoint(
           of the arguments, counts as True if any leaf is.
       static_argnums, static_argnames: arguments that are Python constants.
 
-    >>> import sagax, sagax.numpy as np
-    >>> f = sagax.checkpoint(lambda x: np.sin(np.sin(x)))
+    >>> f = sagax.checkpoint(lambda x: snp.sin(snp.sin(x)))
     >>> round(float(sagax.grad(f)(1.0)), 4)
     0.36
     """

@@ -32,11 +32,7 @@ from sagax._src.core.tangents import (
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
-from sagax._src.diagnostics.errors import (
-    ArgumentError,
-    ArgumentValueError,
-    ConcretizationTypeError,
-)
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.trace_bodies import (
@@ -59,11 +55,7 @@ from sagax._src.primitives.slicing import (
     dynamic_update_index_in_dim,
     slice_in_dim,
 )
-from sagax._src.primitives.structural import (
-    convert,
-    expand_dims,
-    instantiate,
-)
+from sagax._src.primitives.structural import convert, expand_dims, instantiate
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.batch import (
     batch_jaxpr,
@@ -561,8 +553,7 @@ def scan(
       TypeError: the carry changes its structure or type; the message names the leaf.
       ValueError: leading sizes differ.
 
-    >>> import sagax, sagax.numpy as np
-    >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), np.int32(0), np.arange(4))
+    >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), snp.int32(0), snp.arange(4))
     >>> int(total), partial
     (6, Array([0, 0, 1, 3], dtype=int32))
     """

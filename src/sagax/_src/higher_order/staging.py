@@ -16,7 +16,6 @@ def stage(x: Any, /) -> Any:
 
     Raises NotAnArrayError if it is neither an array nor a number.
 
-    >>> from sagax import lax
     >>> lax.stage(2)
     Array(2, dtype=int32, weak_type=True)
     """

@@ -418,7 +418,6 @@ def while_loop(
     Raises:
       TypeError: the condition is not a boolean scalar, or the value changes its type; names the leaf.
 
-    >>> import sagax
     >>> int(sagax.lax.while_loop(lambda n: n < 100, lambda n: n * 2, 1))
     128
     >>> halved = lambda x: sagax.lax.while_loop(lambda y: y > 1, lambda y: y / 2, x, max_steps=100)
@@ -623,7 +622,6 @@ def fori_loop(
       TypeError: the bounds are not integers, or the value changes its type; names the leaf.
       ValueError: more iterations than `max_steps`, for static bounds.
 
-    >>> import sagax
     >>> int(sagax.lax.fori_loop(0, 5, lambda i, total: total + i, 0))
     10
     """

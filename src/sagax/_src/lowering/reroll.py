@@ -31,12 +31,7 @@ from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.shaping import rev_p, stack_p, unstack_p
 from sagax._src.primitives.slicing import slice_p
-from sagax._src.primitives.structural import (
-    broadcast_in_dim_p,
-    reshape_p,
-    squeeze_p,
-    transpose_p,
-)
+from sagax._src.primitives.structural import broadcast_in_dim_p, reshape_p, squeeze_p, transpose_p
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.prune import prune_jaxpr
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Template", "signature", "template"]
-
 # a value; or text that `%` formatting would confuse, or that stands for the location
 _NAME = re.compile(r"%([A-Za-z]*)(\d+)(#\d+)?|[%\0]")
 _PLAIN = (int, str, type(None), np.dtype, Enum)

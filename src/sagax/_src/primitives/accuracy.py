@@ -27,7 +27,6 @@ class Tolerance:
 
     At least one bound is positive, none is negative. Devices without a choice ignore it.
 
-    >>> from sagax import lax
     >>> lax.Tolerance(rtol=1e-5)
     Tolerance(atol=0.0, rtol=1e-05, ulps=0)
     """
@@ -101,6 +100,3 @@ def _attribute(accuracy: AccuracyMode | Tolerance) -> str:
         fields = f"atol = {atol}, rtol = {rtol}, ulps = {int(accuracy.ulps)}, "
         mode = "TOLERANCE"
     return f"#stablehlo.result_accuracy<{fields}mode = #stablehlo.result_accuracy_mode<{mode}>>"
-
-
-__all__ = ["AccuracyMode", "Tolerance", "accurate_elementwise", "bind_accurately"]

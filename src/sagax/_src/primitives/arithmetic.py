@@ -86,8 +86,6 @@ neg_p = elementwise(
 def neg(x: Any) -> Any:
     """Negate `x` elementwise; modulo the width for integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.neg(np.array([1.0, -2.0]))
     Array([-1.,  2.], dtype=float32)
     """
@@ -113,8 +111,6 @@ add_p = elementwise(
 def add(x: Any, y: Any) -> Any:
     """Add `x` and `y` elementwise; modulo the width for integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.add(np.array([1.0, 2.0]), 3.0)
     Array([4., 5.], dtype=float32)
     """
@@ -140,8 +136,6 @@ sub_p = elementwise(
 def sub(x: Any, y: Any) -> Any:
     """Subtract `y` from `x` elementwise; modulo the width for integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sub(np.array([1.0, 2.0]), 3.0)
     Array([-2., -1.], dtype=float32)
     """
@@ -169,8 +163,6 @@ def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
 
     With `out_dtype` the operands, which may then differ in dtype, are converted to it first.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.mul(np.array([1.0, 2.0]), 3.0)
     Array([3., 6.], dtype=float32)
     """
@@ -207,8 +199,6 @@ mulhi_p = elementwise(
 def mulhi(x: Any, y: Any) -> Any:
     """Return the upper half of the bits of the product x * y, which has twice the width. Integers only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.mulhi(np.array([2**30, -1], np.int32), np.array([8, 1], np.int32))
     Array([ 2, -1], dtype=int32)
     """
@@ -275,8 +265,6 @@ def div(x: Any, y: Any) -> Any:
 
     An integer divided by zero is -1, which is the maximum of unsigned dtypes.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.div(np.array([7.0, -7.0]), 2.0)
     Array([ 3.5, -3.5], dtype=float32)
     >>> lax.div(np.array([7, -7]), 2)
@@ -304,8 +292,6 @@ def rem(x: Any, y: Any) -> Any:
 
     Where `y` is zero it is NaN, for integers `x`. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rem(np.array([7, -7]), 3)
     Array([ 1, -1], dtype=int32)
     """
@@ -375,8 +361,6 @@ def max(x: Any, y: Any) -> Any:
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.max(np.array([1.0, 5.0]), 3.0)
     Array([3., 5.], dtype=float32)
     """
@@ -388,8 +372,6 @@ def min(x: Any, y: Any) -> Any:
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.min(np.array([1.0, 5.0]), 3.0)
     Array([1., 3.], dtype=float32)
     """
@@ -442,8 +424,6 @@ def abs(x: Any) -> Any:
 
     The minimum of a signed dtype is its own absolute value. The derivative at 0 is that of x >= 0.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.abs(np.array([-3, 4]))
     Array([3, 4], dtype=int32)
     """
@@ -491,8 +471,6 @@ def _(b: Any, x: Any) -> Any:
 def sign(x: Any) -> Any:
     """Return -1, 0 or 1 by the sign of `x`, in its dtype; for complex `x` x / |x|, or 0.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sign(np.array([-3.0, 0.0, 4.0]))
     Array([-1.,  0.,  1.], dtype=float32)
     """
@@ -521,8 +499,6 @@ def _(b: Any, x: Any) -> Any:
 def square(x: Any) -> Any:
     """Return x * x, elementwise.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.square(np.array([2.0, -3.0]))
     Array([4., 9.], dtype=float32)
     """
@@ -600,20 +576,14 @@ def integer_pow(x: Any, y: int) -> Any:
 
     Negative powers require floating point or complex `x`. The power 0 is 1 everywhere.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.integer_pow(np.array([2.0, -3.0]), 3)
     Array([  8., -27.], dtype=float32)
     """
     try:
         y = operator.index(y)
     except TypeError:
-        raise ArgumentError(
-            function="integer_pow",
-            argument="y",
-            got=y,
-            expected="an int",
-            fix="use pow for other exponents",
+        raise ArgumentError.about(
+            "integer_pow", "y", y, "an int", fix="use pow for other exponents"
         ) from None
     return integer_pow_p.bind(x, y=y)
 
@@ -621,8 +591,6 @@ def integer_pow(x: Any, y: int) -> Any:
 def reciprocal(x: Any) -> Any:
     """Return 1 / x, elementwise, for floating point and complex numbers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reciprocal(np.array([2.0, -4.0]))
     Array([ 0.5 , -0.25], dtype=float32)
     """
@@ -675,8 +643,6 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` (an AccuracyMode or a Tolerance) selects an implementation on devices with several.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sqrt(np.array([4.0, 9.0]))
     Array([2., 3.], dtype=float32)
     """
@@ -686,8 +652,6 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
 def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
     """Return 1 / sqrt(x), elementwise. `accuracy` as for `sqrt`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rsqrt(np.array([4.0, 16.0]))
     Array([0.5 , 0.25], dtype=float32)
     """
@@ -697,47 +661,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
 def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     """Return the real cube roots of `x`, elementwise. `accuracy` as for `sqrt`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.cbrt(np.array([8.0, -27.0]))
     Array([ 2., -3.], dtype=float32)
     """
     return bind_accurately(cbrt_p, x, accuracy)
-
-
-__all__ = [
-    "abs",
-    "abs_p",
-    "add",
-    "add_p",
-    "cbrt",
-    "cbrt_p",
-    "div",
-    "div_p",
-    "integer_pow",
-    "integer_pow_p",
-    "max",
-    "max_p",
-    "min",
-    "min_p",
-    "mul",
-    "mul_p",
-    "mulhi",
-    "mulhi_p",
-    "neg",
-    "neg_p",
-    "reciprocal",
-    "rem",
-    "rem_p",
-    "replaced",
-    "rsqrt",
-    "rsqrt_p",
-    "sign",
-    "sign_p",
-    "sqrt",
-    "sqrt_p",
-    "square",
-    "square_p",
-    "sub",
-    "sub_p",
-]

@@ -97,8 +97,6 @@ xor_p = elementwise(
 def bitwise_not(x: Any) -> Any:
     """Invert every bit of `x`: -1 - x for integers, the negation of booleans.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bitwise_not(np.array([0, 5]))
     Array([-1, -6], dtype=int32)
     """
@@ -108,8 +106,6 @@ def bitwise_not(x: Any) -> Any:
 def bitwise_and(x: Any, y: Any) -> Any:
     """Return the bits set in both `x` and `y`, integers or booleans of the same dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bitwise_and(np.array([12, 7]), 10)
     Array([8, 2], dtype=int32)
     """
@@ -119,8 +115,6 @@ def bitwise_and(x: Any, y: Any) -> Any:
 def bitwise_or(x: Any, y: Any) -> Any:
     """Return the bits set in `x`, in `y` or in both, integers or booleans of the same dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bitwise_or(np.array([12, 7]), 10)
     Array([14, 15], dtype=int32)
     """
@@ -130,8 +124,6 @@ def bitwise_or(x: Any, y: Any) -> Any:
 def bitwise_xor(x: Any, y: Any) -> Any:
     """Return the bits set in exactly one of `x` and `y`, integers or booleans of the same dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bitwise_xor(np.array([12, 7]), 10)
     Array([ 6, 13], dtype=int32)
     """
@@ -207,8 +199,6 @@ def shift_left(x: Any, y: Any) -> Any:
 
     The result is 0 where `y` is negative or not below the width in bits.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.shift_left(np.array([1, 3]), np.array([4, 40]))
     Array([16,  0], dtype=int32)
     """
@@ -220,8 +210,6 @@ def shift_right_logical(x: Any, y: Any) -> Any:
 
     The result is 0 where `y` is negative or not below the width in bits.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.shift_right_logical(np.array([16, -1], np.int32), 4)
     Array([        1, 268435455], dtype=int32)
     """
@@ -234,8 +222,6 @@ def shift_right_arithmetic(x: Any, y: Any) -> Any:
     If `y` is negative or not below the width, only copies of the highest bit remain (0 or -1).
     Unsigned numbers extend their highest bit too.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.shift_right_arithmetic(np.array([16, -16]), 4)
     Array([ 1, -1], dtype=int32)
     """
@@ -287,8 +273,6 @@ clz_p = elementwise(
 def population_count(x: Any) -> Any:
     """Return the number of bits set in each element of `x`, in the dtype of `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.population_count(np.array([0, 7, -1], np.int32))
     Array([ 0,  3, 32], dtype=int32)
     """
@@ -298,31 +282,7 @@ def population_count(x: Any) -> Any:
 def clz(x: Any) -> Any:
     """Return the number of zero bits above the highest set bit of each element, in the dtype of `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.clz(np.array([0, 1, -1], np.int32))
     Array([32, 31,  0], dtype=int32)
     """
     return clz_p.bind(x)
-
-
-__all__ = [
-    "and_p",
-    "bitwise_and",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_xor",
-    "clz",
-    "clz_p",
-    "not_p",
-    "or_p",
-    "population_count",
-    "population_count_p",
-    "shift_left",
-    "shift_left_p",
-    "shift_right_arithmetic",
-    "shift_right_arithmetic_p",
-    "shift_right_logical",
-    "shift_right_logical_p",
-    "xor_p",
-]

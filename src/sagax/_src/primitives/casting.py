@@ -39,8 +39,6 @@ def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
     one consumes the last dimension, whose size must be the ratio of the widths. Booleans and complex
     numbers cannot be reinterpreted.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bitcast_convert_type(np.float32([1, -2]), np.int32)
     Array([ 1065353216, -1073741824], dtype=int32)
     """
@@ -204,8 +202,6 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
     Values above its range become infinite, values below its normal numbers zero. More bits than the dtype
     has change nothing.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reduce_precision(np.float32([1.23456, 1e6]), exponent_bits=5, mantissa_bits=2)
     Array([1.25,  inf], dtype=float32)
     """
@@ -226,11 +222,3 @@ def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> An
             )
         )
     return reduce_precision_p.bind(operand, exponent_bits=bits[0], mantissa_bits=bits[1])
-
-
-__all__ = [
-    "bitcast_convert_type",
-    "bitcast_convert_type_p",
-    "reduce_precision",
-    "reduce_precision_p",
-]

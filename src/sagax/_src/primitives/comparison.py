@@ -119,8 +119,6 @@ def eq(x: Any, y: Any) -> Any:
     Operands have the same dtype and shapes that are equal up to sizes 1 and scalars. The result is
     boolean.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.eq(np.array([1, 2, 3]), 2)
     Array([False,  True, False], dtype=bool)
     """
@@ -130,8 +128,6 @@ def eq(x: Any, y: Any) -> Any:
 def ne(x: Any, y: Any) -> Any:
     """Return whether `x` differs from `y`, elementwise; a NaN differs from everything.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.ne(np.array([1, 2, 3]), 2)
     Array([ True, False,  True], dtype=bool)
     """
@@ -141,8 +137,6 @@ def ne(x: Any, y: Any) -> Any:
 def lt(x: Any, y: Any) -> Any:
     """Return whether `x < y`, elementwise; False if either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.lt(np.array([1, 2, 3]), 2)
     Array([ True, False, False], dtype=bool)
     """
@@ -152,8 +146,6 @@ def lt(x: Any, y: Any) -> Any:
 def le(x: Any, y: Any) -> Any:
     """Return whether `x <= y`, elementwise; False if either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.le(np.array([1, 2, 3]), 2)
     Array([ True,  True, False], dtype=bool)
     """
@@ -163,8 +155,6 @@ def le(x: Any, y: Any) -> Any:
 def gt(x: Any, y: Any) -> Any:
     """Return whether `x > y`, elementwise; False if either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.gt(np.array([1, 2, 3]), 2)
     Array([False, False,  True], dtype=bool)
     """
@@ -174,8 +164,6 @@ def gt(x: Any, y: Any) -> Any:
 def ge(x: Any, y: Any) -> Any:
     """Return whether `x >= y`, elementwise; False if either is NaN. Real dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.ge(np.array([1, 2, 3]), 2)
     Array([False,  True,  True], dtype=bool)
     """
@@ -203,31 +191,7 @@ is_finite_p = elementwise(
 def is_finite(x: Any) -> Any:
     """Return whether `x` is neither infinite nor NaN, elementwise. Floating point dtypes only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.is_finite(np.array([1.0, np.inf, np.nan]))
     Array([ True, False, False], dtype=bool)
     """
     return is_finite_p.bind(x)
-
-
-__all__ = [
-    "eq",
-    "eq_p",
-    "eq_to_p",
-    "ge",
-    "ge_p",
-    "gt",
-    "gt_p",
-    "is_finite",
-    "is_finite_p",
-    "le",
-    "le_p",
-    "le_to_p",
-    "lt",
-    "lt_p",
-    "lt_to_p",
-    "ne",
-    "ne_p",
-    "ordered",
-]

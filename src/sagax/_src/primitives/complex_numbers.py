@@ -30,8 +30,6 @@ part_or_complex = Accepts(
 def real(x: Any) -> Any:
     """Return the real parts of complex `x`: float32 for complex64, float64 for complex128.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.real(np.array([1 + 2j, 3 - 4j], np.complex64))
     Array([1., 3.], dtype=float32)
     """
@@ -71,8 +69,6 @@ complex_p = elementwise(
 def complex(x: Any, y: Any) -> Any:
     """Return the complex numbers x + iy: complex64 from float32 parts, complex128 from float64.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.complex(np.float32([1, 2]), np.float32([3, 4]))
     Array([1.+3.j, 2.+4.j], dtype=complex64)
     """
@@ -100,8 +96,6 @@ linear_rules(imag_p)
 def imag(x: Any) -> Any:
     """Return the imaginary parts of complex `x`: float32 for complex64, float64 for complex128.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.imag(np.array([1 + 2j, 3 - 4j], np.complex64))
     Array([ 2., -4.], dtype=float32)
     """
@@ -151,12 +145,7 @@ def _(b: Any, x: Any, *, input_dtype: Any) -> Any:
 def conj(x: Any) -> Any:
     """Return the complex conjugates of `x`; real `x` becomes complex.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conj(np.array([1 + 2j, 3 - 4j], np.complex64))
     Array([1.-2.j, 3.+4.j], dtype=complex64)
     """
     return conj_p.bind(x, input_dtype=aval_of(x).dtype)
-
-
-__all__ = ["complex", "complex_p", "conj", "conj_p", "imag", "imag_p", "part", "real", "real_p"]

@@ -43,13 +43,7 @@ from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import rev, same_dtypes
 from sagax._src.primitives.slicing import sizes_of
-from sagax._src.primitives.structural import (
-    convert,
-    full_of,
-    moveaxis,
-    reshape,
-    zeros_of,
-)
+from sagax._src.primitives.structural import convert, full_of, moveaxis, reshape, zeros_of
 from sagax._src.primitives.window_geometry import (
     Window,
     named_padding,
@@ -161,7 +155,7 @@ def _(x: ShapedArray, y: ShapedArray, **params: Any) -> ShapedArray:
 def _check(conv: Convolution, x: ShapedArray, y: ShapedArray) -> None:
     same_dtypes(_NAME, [x, y])
     if dtypes.is_extended(x.dtype):
-        raise DtypeError(function=_NAME, argument="lhs", got=x, expected="numbers")
+        raise DtypeError.about(_NAME, "lhs", x, "numbers")
     if conv.preferred_element_type is not None:
         _check_preferred(x.dtype, conv.preferred_element_type)
     _, (o, i, *_), _ = conv.dimension_numbers
@@ -170,9 +164,7 @@ def _check(conv: Convolution, x: ShapedArray, y: ShapedArray) -> None:
     for argument in ("feature_group_count", "batch_group_count"):
         count = getattr(conv, argument)
         if not dims.is_dim(count) and count < 1:
-            raise ArgumentValueError(
-                function=_NAME, argument=argument, got=count, expected="at least 1"
-            )
+            raise ArgumentValueError.about(_NAME, argument, count, "at least 1")
     features, batches = conv.feature_group_count, conv.batch_group_count
     if not dims.same(features, 1) and not dims.same(batches, 1):
         raise ArgumentValueError(
@@ -488,8 +480,6 @@ def conv_general_dilated(
     Errors name the invalid axis or letter. Raises ArgumentError for dimension numbers, ArgumentValueError
     for features and groups, DtypeError for dtypes.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> image, kernel = np.ones((1, 8, 8, 3)), np.ones((3, 3, 3, 4))
     >>> layout = ('NHWC', 'HWIO', 'NHWC')
     >>> lax.conv_general_dilated(image, kernel, (2, 2), 'SAME', dimension_numbers=layout).shape
@@ -578,8 +568,6 @@ def conv(
 
     This is `conv_general_dilated` in its default layout; see there for the arguments and errors.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conv(np.arange(5.0).reshape(1, 1, 5), np.array([[[1.0, -1.0]]]), (1,), 'VALID')
     Array([[[-1., -1., -1., -1.]]], dtype=float32)
     """
@@ -607,8 +595,6 @@ def conv_with_general_padding(
 
     See `conv_general_dilated` for the arguments and errors.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> x, y = np.ones((1, 1, 3)), np.ones((1, 1, 2))
     >>> lax.conv_with_general_padding(x, y, (1,), [(1, 1)], (2,), None)
     Array([[[1., 1., 1., 1., 1., 1.]]], dtype=float32)
@@ -637,7 +623,6 @@ def conv_shape_tuple(
 ) -> tuple[int, ...]:
     """Return the shape of a convolution in its default layout.
 
-    >>> from sagax import lax
     >>> lax.conv_shape_tuple((2, 4, 8), (6, 4, 3), (2,), 'SAME')
     (2, 6, 4)
     """
@@ -656,7 +641,6 @@ def conv_general_shape_tuple(
 ) -> tuple[int, ...]:
     """Return the shape of a convolution in any layout.
 
-    >>> from sagax import lax
     >>> layout = ('NWC', 'WIO', 'NWC')
     >>> lax.conv_general_shape_tuple((2, 8, 4), (3, 4, 6), (2,), 'SAME', layout)
     (2, 4, 6)
@@ -712,14 +696,3 @@ conv_general_dilated_p.samples = [
         derivatives=False,
     ),
 ]  # fmt: skip
-
-__all__ = [
-    "Convolution",
-    "conv",
-    "conv_general_dilated",
-    "conv_general_dilated_p",
-    "conv_general_shape_tuple",
-    "conv_shape_tuple",
-    "conv_with_general_padding",
-    "convolution_of",
-]

@@ -14,7 +14,6 @@ class ConvDimensionNumbers(NamedTuple):
     `lhs_spec` and `out_spec` hold the dimension numbers of batch, feature and the spatial
     dimensions; `rhs_spec` those of output feature, input feature and the spatial dimensions.
 
-    >>> from sagax import lax
     >>> lax.conv_dimension_numbers((1, 8, 8, 3), (3, 3, 3, 4), ('NHWC', 'HWIO', 'NHWC')).lhs_spec
     (0, 3, 1, 2)
     """
@@ -48,7 +47,6 @@ def conv_general_permutations(dimension_numbers: Sequence[str]) -> tuple:
 
     Spatial dimensions are in the order of the second string (that of the kernel).
 
-    >>> from sagax import lax
     >>> lax.conv_general_permutations(('NHWC', 'HWIO', 'NHWC'))
     ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     """
@@ -114,7 +112,6 @@ def conv_dimension_numbers(
 
     Raises ArgumentError, which names the letter, if they are inconsistent.
 
-    >>> from sagax import lax
     >>> lax.conv_dimension_numbers((1, 3, 8), (4, 3, 2), None)
     ConvDimensionNumbers(lhs_spec=(0, 1, 2), rhs_spec=(0, 1, 2), out_spec=(0, 1, 2))
     """
@@ -164,12 +161,3 @@ def numbers_of(
                 f"rhs {tuple(rhs_shape)}",
             )
     return _from_strings(function, numbers)
-
-
-__all__ = [
-    "ConvDimensionNumbers",
-    "ConvGeneralDilatedDimensionNumbers",
-    "conv_dimension_numbers",
-    "conv_general_permutations",
-    "numbers_of",
-]

@@ -56,8 +56,6 @@ def conv_transpose(
     With `transpose_kernel` and `use_consistent_padding` it is the derivative of that convolution
     with respect to its input.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conv_transpose(np.ones((1, 4, 4, 3)), np.ones((3, 3, 3, 2)), (2, 2), 'SAME').shape
     (1, 8, 8, 2)
     """
@@ -67,11 +65,8 @@ def conv_transpose(
     o, i, *spatial = numbers.rhs_spec
     factors = sizes_of(function, "strides", strides)
     if len(factors) != len(spatial):
-        raise ShapeError(
-            function=function,
-            argument="strides",
-            got=factors,
-            expected=f"{len(spatial)} entries, one for each spatial dimension",
+        raise ShapeError.about(
+            function, "strides", factors, f"{len(spatial)} entries, one for each spatial dimension"
         )
     dilation = (
         (1,) * len(spatial)
@@ -117,11 +112,8 @@ def _transposed_padding(
         return tuple([(k - 1 - lo, k - 1 - hi) for (lo, hi), k in zip(pairs, extents)])
     name = padding.upper()
     if name not in ("SAME", "VALID"):
-        raise ArgumentValueError(
-            function=function,
-            argument="padding",
-            got=repr(padding),
-            expected="'SAME', 'VALID', or pairs (low, high)",
+        raise ArgumentValueError.about(
+            function, "padding", repr(padding), "'SAME', 'VALID', or pairs (low, high)"
         )
     pairs = []
     for k, stride in zip(extents, strides):
@@ -152,8 +144,6 @@ def conv_general_dilated_patches(
     varying fastest. Elements are moved, without arithmetic, so `precision` has no effect and infinities are
     preserved.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.conv_general_dilated_patches(np.arange(4.0).reshape(1, 1, 4), (2,), (1,), 'VALID')
     Array([[[0., 1., 2.],
             [1., 2., 3.]]], dtype=float32)
@@ -219,8 +209,6 @@ def conv_general_dilated_local(
     its input features are those of `conv_general_dilated_patches`: features of `lhs` times the
     elements of a kernel.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> x, y = np.ones((1, 1, 4)), np.arange(6.0).reshape(1, 2, 3)
     >>> lax.conv_general_dilated_local(x, y, (1,), 'VALID', (2,))
     Array([[[3., 5., 7.]]], dtype=float32)
@@ -262,7 +250,6 @@ def conv_transpose_shape_tuple(
 ) -> tuple[int, ...]:
     """Return the shape of `conv_transpose`.
 
-    >>> from sagax import lax
     >>> layout = ('NWC', 'WIO', 'NWC')
     >>> lax.conv_transpose_shape_tuple((2, 8, 4), (3, 4, 6), (2,), 'SAME', layout)
     (2, 16, 6)
@@ -274,11 +261,3 @@ def conv_transpose_shape_tuple(
     pairs = _transposed_padding(function, padding, extents, strides, False)
     ones = (1,) * len(extents)
     return convolution_of(function, x, y, numbers, ones, pairs, strides, None).result(x, y)
-
-
-__all__ = [
-    "conv_general_dilated_local",
-    "conv_general_dilated_patches",
-    "conv_transpose",
-    "conv_transpose_shape_tuple",
-]

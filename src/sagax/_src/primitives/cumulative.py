@@ -128,7 +128,7 @@ def _cumulative(
     @p.abstract
     def _(x: ShapedArray, *, axis: int, reverse: bool) -> ShapedArray:
         if not accepts.test(x.dtype):
-            raise DtypeError(function=name, argument="operand", got=x, expected=accepts.words)
+            raise DtypeError.about(name, "operand", x, accepts.words)
         return x
 
     @p.reference
@@ -290,8 +290,6 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
     function.__name__ = function.__qualname__ = p.name
     function.__doc__ = f"""Compute {what} along `axis`, from the end with `reverse`; same shape and dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     {example}
     """
     return function

@@ -38,7 +38,6 @@ class DotAlgorithm(NamedTuple):
     An algorithm that a device lacks is an error at compile time; the CPU has those marked so in
     `DotAlgorithmPreset`. The fields are those of StableHLO's `dot_algorithm`.
 
-    >>> from sagax import lax
     >>> lax.DotAlgorithm("float16", "float16", "float32").num_primitive_operations
     1
     """
@@ -81,8 +80,6 @@ class DotAlgorithmPreset(enum.Enum):
     CPU DEFAULT, F16_F16_F16, BF16_BF16_F32, BF16_BF16_F32_X3,
     BF16_BF16_F32_X6, F32_F32_F32 and F64_F64_F64 are accepted.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> x = np.ones((2, 2), np.float32)
     >>> lax.dot(x, x, precision=lax.DotAlgorithmPreset.F32_F32_F32).dtype
     dtype('float32')

@@ -19,9 +19,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives import dot_algorithms
 from sagax._src.primitives import structural as s
-from sagax._src.primitives.dot_algorithms import (
-    canonical_precision,
-)
+from sagax._src.primitives.dot_algorithms import canonical_precision
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 
@@ -64,8 +62,6 @@ def dot_general(
 
     The result has the batch dimensions, then the others of `lhs`, then the others of `rhs`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dot_general(np.ones((2, 3)), np.ones((3, 4)), (((1,), (0,)), ((), ()))).shape
     (2, 4)
     """
@@ -106,8 +102,6 @@ def dot(
 
     With `dimension_numbers` the same as `dot_general`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> float(lax.dot(np.ones(3), np.ones(3)))
     3.0
     """
@@ -127,8 +121,6 @@ def dot(
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
     """Multiply matrices in the last two dimensions, along equal leading dimensions.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.batch_matmul(np.ones((5, 2, 3)), np.ones((5, 3, 4))).shape
     (5, 2, 4)
     """

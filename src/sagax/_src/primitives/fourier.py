@@ -58,8 +58,6 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
 
     Raises ArgumentValueError if type, lengths or dtype do not match.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.fft(np.array([1.0, 2.0, 3.0, 4.0]), lax.FftType.RFFT, (4,))
     Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
     """
@@ -132,18 +130,11 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple) -> ShapedArray:
         )
     real = fft_type is FftType.RFFT
     if real == dtype_predicates.is_complex(x.dtype):
-        raise ArgumentValueError(
-            function="fft", argument="x", got=x, expected="real numbers" if real else "complex ones"
-        )
+        raise ArgumentValueError.about("fft", "x", x, "real numbers" if real else "complex ones")
     have = x.shape[x.ndim - rank :]
     inverse = fft_type is FftType.IRFFT
     if real and dims.same(fft_lengths[-1], 0):
-        raise ArgumentValueError(
-            function="fft",
-            argument="fft_lengths",
-            got=fft_lengths,
-            expected="lengths of at least 1",
-        )
+        raise ArgumentValueError.about("fft", "fft_lengths", fft_lengths, "lengths of at least 1")
     expected = _coefficients(fft_lengths) if inverse else fft_lengths
     if not dims.same_shape(have, expected):
         raise ArgumentValueError(
@@ -292,5 +283,3 @@ fft_p.samples = [
     Sample(c64(2, 0), fft_type=FftType.FFT, fft_lengths=(0,)),
     Sample(c64(2, 1), fft_type=FftType.IRFFT, fft_lengths=(0,)),
 ]
-
-__all__ = ["FftType", "fft", "fft_p"]

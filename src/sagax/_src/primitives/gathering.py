@@ -97,7 +97,6 @@ class GatherDimensionNumbers(_Fields):
     the indices without the last. Dimension `operand_batching_dims[i]` of the operand is a batch dimension with
     `start_indices_batching_dims[i]` of the indices.
 
-    >>> from sagax import lax
     >>> lax.GatherDimensionNumbers((1,), (0,), (0,)).start_index_map
     (0,)
     """
@@ -140,11 +139,8 @@ class GatherDimensionNumbers(_Fields):
                 expected="an array of integers",
             )
         if not indices.ndim:
-            raise ShapeError(
-                function=function,
-                argument="indices",
-                got=indices,
-                expected="an array whose last dimension holds index vectors",
+            raise ShapeError.about(
+                function, "indices", indices, "an array whose last dimension holds index vectors"
             )
         out_ndim = len(self.offset_dims) + indices.ndim - 1
         ranges = {
@@ -333,8 +329,6 @@ def gather(
     dtypes, the minimum of signed ones, the maximum of unsigned ones, and True. `unique_indices` and
     `indices_are_sorted` are promises.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> rows = lax.GatherDimensionNumbers((1,), (0,), (0,))
     >>> lax.gather(np.arange(6).reshape(3, 2), np.array([[2], [0]]), rows, (1, 2))
     Array([[4, 5],
@@ -344,9 +338,7 @@ def gather(
         GatherScatterMode.PROMISE_IN_BOUNDS if mode is None else GatherScatterMode.from_any(mode)
     )
     if parsed is GatherScatterMode.ONE_HOT:
-        raise ArgumentValueError(
-            function="gather", argument="mode", got=parsed, expected="a mode other than ONE_HOT"
-        )
+        raise ArgumentValueError.about("gather", "mode", parsed, "a mode other than ONE_HOT")
     if parsed is GatherScatterMode.FILL_OR_DROP:
         fill_value = _fill(fill_value, aval_of(operand).dtype)
     else:
@@ -384,9 +376,7 @@ def _fill(value: Any, dtype: Any) -> Any:
         )
     number = np.asarray(value)
     if number.ndim or not dtypes.is_numeric_dtype(number.dtype):
-        raise ArgumentError(
-            function="gather", argument="fill_value", got=value, expected="a number"
-        )
+        raise ArgumentError.about("gather", "fill_value", value, "a number")
     number = float(number) if dtypes.kind(number.dtype) == "f" else number.item()
     # a canonical NaN: as a parameter it must be equal to itself
     return math.nan if isinstance(number, float) and math.isnan(number) else number
@@ -659,8 +649,6 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     `idxs` holds an array of shape (n,) for each axis. Indices wrap modulo the size of their axis. The
     result has the shape (n, ...) with the sizes of the other axes.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.index_take(np.arange(6).reshape(2, 3), (np.array([0, 1]), np.array([2, -1])), (0, 1))
     Array([2, 5], dtype=int32)
     """
@@ -669,9 +657,7 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     vectors = concatenate([expand_dims(i, (1,)) for i in idxs], 1)
     dtype = aval_of(vectors).dtype
     if not dtype_predicates.is_integer(dtype):
-        raise DtypeError(
-            function="index_take", argument="idxs", got=dtypes.name(dtype), expected="integers"
-        )
+        raise DtypeError.about("index_take", "idxs", dtypes.name(dtype), "integers")
     if dims.is_static(shape):
         moduli = np.asarray([shape[a] for a in axes], dtype)[None, :]
     else:
@@ -687,16 +673,3 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     )
     sizes = [1 if d in axes else size for d, size in enumerate(shape)]
     return gather(src, vectors, numbers, sizes)
-
-
-__all__ = [
-    "GatherDimensionNumbers",
-    "GatherScatterMode",
-    "fill_scalar",
-    "gather",
-    "gather_p",
-    "index_take",
-    "last_starts",
-    "signed_indices",
-    "wide_indices",
-]

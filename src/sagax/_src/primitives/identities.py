@@ -41,7 +41,6 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
 def stop_gradient(x: Any) -> Any:
     """Return `x` (a pytree), and stop derivatives from flowing through it.
 
-    >>> import sagax
     >>> float(sagax.grad(lambda x: x * sagax.lax.stop_gradient(x))(3.0))
     3.0
     """
@@ -130,7 +129,6 @@ def _(b: Any, *xs: Any) -> list:
 def optimization_barrier(operand: Any, /) -> Any:
     """Return `operand` (a pytree), across which the compiler moves and merges no computation.
 
-    >>> import sagax
     >>> float(sagax.lax.optimization_barrier(2.0))
     2.0
     """

@@ -79,14 +79,3 @@ def shard_update(call: Any) -> list:
         if have and x.shape[i] != update.shape[i] and update.shape[i] % call.parts(have):
             call.check_unsharded((i,), "written in part")
     return call.as_first()
-
-
-__all__ = [
-    "gather_indices",
-    "scatter_indices",
-    "shard_gather",
-    "shard_scatter",
-    "shard_update",
-    "slice_indices",
-    "update_indices",
-]

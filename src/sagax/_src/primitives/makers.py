@@ -12,7 +12,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import FORMULA, SIMPLE, CotangentMask, Family
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
-from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
+from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError, ShapeError
 from sagax._src.primitives import structural as s
@@ -320,29 +320,3 @@ def add_tangents(x: Any, y: Any) -> Any:
     if type(y) is Zero:
         return x
     return add_any_p.bind(x, y)
-
-
-__all__ = [
-    "Accepts",
-    "Linear",
-    "Zero",
-    "add_any_p",
-    "add_tangents",
-    "anything",
-    "elementwise_shape",
-    "broadcast_to",
-    "complex_",
-    "elementwise",
-    "floating",
-    "inexact",
-    "integer",
-    "integer_or_bool",
-    "is_linear",
-    "is_zero",
-    "number",
-    "number_or_bool",
-    "operands",
-    "real",
-    "scalar_like",
-    "signed",
-]

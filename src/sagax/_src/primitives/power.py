@@ -83,14 +83,9 @@ def pow(x: Any, y: Any) -> Any:
     `y` has the dtype of `x`, or holds integers, whose power is differentiable in `x` everywhere. A
     negative real number to a fractional power is NaN.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.pow(np.array([4.0, 9.0]), 0.5)
     Array([2., 3.], dtype=float32)
     """
     if type(y) is int:
         return pow_p.bind(x, y)
     return pow_p.bind(*operands(x, y))
-
-
-__all__ = ["pow", "pow_p"]

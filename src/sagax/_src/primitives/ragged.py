@@ -184,9 +184,7 @@ def _(
         {"dimension_numbers": numbers, "precision": precision, "preferred_element_type": dtype},
     )
     if sizes.ndim == 0:
-        raise ShapeError(
-            function=function, argument="group_sizes", got=sizes, expected="at least one dimension"
-        )
+        raise ShapeError.about(function, "group_sizes", sizes, "at least one dimension")
     count = sizes.shape[-1]
     expected_shape = tuple(lhs.shape[d] for d in parts.outer)
     if sizes.ndim != 1 and not dims.same_shape(sizes.shape[:-1], expected_shape):
@@ -330,8 +328,6 @@ def ragged_dot_general(
     Raises ShapeError if sizes differ, ArgumentError if dimension numbers are invalid, and UnsupportedError for a
     `group_offset`.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> numbers = lax.RaggedDotDimensionNumbers((((1,), (0,)), ((), ())), [1], [])
     >>> x = np.ones((1, 3), np.float32)
     >>> lax.ragged_dot_general(x, x.T, np.array([1, 2]), numbers).ravel()
@@ -377,8 +373,6 @@ def ragged_dot(
     `lhs` has shape (m, k), `rhs` (g, k, n) and `group_sizes`, integers, (g,); the result (m, n). Rows
     beyond the last group give zeros. Arguments and errors are those of `ragged_dot_general`.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> experts = np.array([[[1.0]], [[10.0]]], np.float32)
     >>> lax.ragged_dot(np.ones((3, 1), np.float32), experts, np.array([1, 2])).ravel()
     Array([ 1., 10., 10.], dtype=float32)
@@ -532,8 +526,6 @@ def scaled_dot(
     Raises ShapeError if a scale has an invalid shape. It is computed as written; formats for microscaling are
     float8_e4m3fn for operands and float8_e8m0fnu for scales.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> x, twice = np.ones((1, 4), np.float32), np.full((1, 2), 2.0, np.float32)
     >>> float(lax.scaled_dot(x, x.T, lhs_scale=twice)[0, 0])
     8.0

@@ -105,11 +105,8 @@ _implementations: dict[str, PRNGImpl] = {}
 def register_impl(impl: PRNGImpl) -> PRNGImpl:
     """Register `impl` under its name."""
     if impl.name in _implementations:
-        raise ArgumentValueError(
-            function="register_impl",
-            argument="impl",
-            got=repr(impl.name),
-            expected="a name that is not taken yet",
+        raise ArgumentValueError.about(
+            "register_impl", "impl", repr(impl.name), "a name that is not taken yet"
         )
     _implementations[impl.name] = impl
     return impl
@@ -181,9 +178,7 @@ random_seed_p = _on_keys("random_seed", shard_rule=shard_as_first)
 @random_seed_p.abstract
 def _(seeds: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
     if not dtype_predicates.is_integer(seeds.dtype):
-        raise DtypeError(
-            function="random_seed", argument="seeds", got=seeds, expected="an array of integers"
-        )
+        raise DtypeError.about("random_seed", "seeds", seeds, "an array of integers")
     return intern_aval(seeds.shape, key_dtype(impl), False, None)
 
 
@@ -216,9 +211,7 @@ def _(keys: ShapedArray, *, bit_width: int, shape: tuple) -> ShapedArray:
     _check_keys("random_bits", keys)
     dtype = OF_WIDTH.get(bit_width)
     if dtype is None:
-        raise ArgumentValueError(
-            function="random_bits", argument="bit_width", got=bit_width, expected="8, 16, 32 or 64"
-        )
+        raise ArgumentValueError.about("random_bits", "bit_width", bit_width, "8, 16, 32 or 64")
     return intern_aval((*keys.shape, *shape), dtype, False, None)
 
 
@@ -369,27 +362,19 @@ def rng_bit_generator(
     `key` is uint32[4] or, depending on the algorithm, uint64[2] (uint64[3] for PHILOX). The bits may differ
     between devices and versions of XLA; `out_sharding` shards them.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rng_bit_generator(np.zeros(4, np.uint32), (3,))[1].dtype
     dtype('uint32')
     """
     try:
         algorithm = RandomAlgorithm(algorithm)
     except ValueError:
-        raise ArgumentValueError(
-            function="rng_bit_generator",
-            argument="algorithm",
-            got=repr(algorithm),
-            expected="a member of lax.RandomAlgorithm",
+        raise ArgumentValueError.about(
+            "rng_bit_generator", "algorithm", repr(algorithm), "a member of lax.RandomAlgorithm"
         ) from None
     dtype = dtypes.requested_dtype(dtype, "rng_bit_generator")
     if dtype not in OF_WIDTH.values():
-        raise DtypeError(
-            function="rng_bit_generator",
-            argument="dtype",
-            got=dtypes.name(dtype),
-            expected="uint8, uint16, uint32 or uint64",
+        raise DtypeError.about(
+            "rng_bit_generator", "dtype", dtypes.name(dtype), "uint8, uint16, uint32 or uint64"
         )
     sizes = dims.canonical_shape(shape, "shape")
     state, bits = rng_bit_generator_p.bind(key, shape=sizes, dtype=dtype, algorithm=algorithm)
@@ -459,8 +444,6 @@ def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
 
     `a` and `b` are scalars of the dtype of the result. Use `sagax.random` for reproducible numbers from a key.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rng_uniform(np.float32(0), np.float32(1), (3,)).shape
     (3,)
     """
@@ -489,29 +472,3 @@ set_zero_derivative(rng_uniform_p)
 def _(b: Any, low: Any, high: Any, *, shape: tuple) -> Any:
     distribution = "#stablehlo<rng_distribution UNIFORM>"
     return b.op("rng", [low, high, b.shape_value(shape)], b.out, rng_distribution=distribution)
-
-
-__all__ = [
-    "OF_WIDTH",
-    "KeyDType",
-    "PRNGImpl",
-    "RandomAlgorithm",
-    "first_of",
-    "implementation",
-    "implementation_names",
-    "is_key_dtype",
-    "key_dtype",
-    "random_bits_p",
-    "random_clone_p",
-    "random_fold_in_p",
-    "random_seed_p",
-    "random_split_p",
-    "random_unwrap_p",
-    "random_wrap_p",
-    "register_impl",
-    "rng_bit_generator",
-    "rng_bit_generator_p",
-    "rng_uniform",
-    "rng_uniform_p",
-    "shared",
-]

@@ -284,5 +284,3 @@ threefry2x32_p = _cipher("threefry2x32", 2, 2, _threefry, _threefry_loop)
 threefry4x32_p = _cipher("threefry4x32", 4, 4, _threefry)
 philox2x32_p = _cipher("philox2x32", 1, 2, _philox)
 philox4x32_p = _cipher("philox4x32", 2, 4, _philox)
-
-__all__ = ["philox2x32_p", "philox4x32_p", "threefry2x32_p", "threefry4x32_p", "wide"]

@@ -31,11 +31,11 @@ from sagax._src.primitives.random_bits import (
     PRNGImpl,
     RandomAlgorithm,
     first_of,
-    implementation,
-    implementation_names,
     register_impl,
     rng_bit_generator_p,
 )
+from sagax._src.primitives.random_bits import implementation as implementation
+from sagax._src.primitives.random_bits import implementation_names as implementation_names
 from sagax._src.primitives.random_ciphers import (
     philox2x32_p,
     philox4x32_p,
@@ -396,14 +396,3 @@ unsafe_rbg_prng_impl = register_impl(
         "unsafe_rbg", "urbg", (4,), _doubled_seed, _unsafe_split, _engine_bits, _unsafe_fold_in
     )
 )
-
-__all__ = [
-    "implementation",
-    "implementation_names",
-    "philox2x32_prng_impl",
-    "philox4x32_prng_impl",
-    "rbg_prng_impl",
-    "threefry4x32_prng_impl",
-    "threefry_prng_impl",
-    "unsafe_rbg_prng_impl",
-]

@@ -64,7 +64,7 @@ def _reduction(
     @p.abstract
     def _(x: ShapedArray, **params: Any) -> ShapedArray:
         if not accepts.test(x.dtype):
-            raise DtypeError(function=name, argument="operand", got=x, expected=accepts.words)
+            raise DtypeError.about(name, "operand", x, accepts.words)
         window = window_of(**params)
         window.check(name, x.shape)
         return intern_aval(window.result(x.shape), x.dtype, x.weak_type, None)
@@ -197,11 +197,8 @@ def _(t: ShapedArray, x: ShapedArray, *, select_prim: Primitive, **params: Any) 
     # select the extreme element of each window of `x`: return its tangent
     _check_selection("select_and_gather_add", select_prim, x)
     if not dims.same_shape(t.shape, x.shape):
-        raise ShapeError(
-            function="select_and_gather_add",
-            argument="tangents",
-            got=t,
-            expected=f"the shape {x.shape} of the operand",
+        raise ShapeError.about(
+            "select_and_gather_add", "tangents", t, f"the shape {x.shape} of the operand"
         )
     window = window_of(**params)
     window.check("select_and_gather_add", x.shape)
@@ -211,7 +208,7 @@ def _(t: ShapedArray, x: ShapedArray, *, select_prim: Primitive, **params: Any) 
 def _check_selection(function: str, select_prim: Primitive, x: ShapedArray) -> None:
     checks.one_of(function, "select_prim", select_prim, _SELECTIONS, "ge_p or le_p")
     if not real.test(x.dtype):
-        raise DtypeError(function=function, argument="operand", got=x, expected=real.words)
+        raise DtypeError.about(function, "operand", x, real.words)
 
 
 @select_and_gather_add_p.reference
@@ -544,12 +541,4 @@ select_and_scatter_add_p.samples = [
         ((7, 6), _window((5, 4), (2, 1)), ge_p),
         ((20,), _window((17,), None, ((3, -2),)), le_p),
     ]
-]
-
-__all__ = [
-    "reduce_window_max_p",
-    "reduce_window_min_p",
-    "reduce_window_sum_p",
-    "select_and_gather_add_p",
-    "select_and_scatter_add_p",
 ]

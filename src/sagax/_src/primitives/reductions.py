@@ -22,14 +22,10 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
-from sagax._src.primitives.makers import Accepts, integer_or_bool, number, operands, real
+from sagax._src.primitives.makers import Accepts, integer_or_bool, number, real
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import concatenate
-from sagax._src.primitives.structural import (
-    batch_reduction,
-    reduce_sum,
-    reduce_sum_p,
-)
+from sagax._src.primitives.structural import batch_reduction, reduce_sum, reduce_sum_p
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import slicing
@@ -298,9 +294,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
     def _(x: ShapedArray, *, axes: tuple, index_dtype: Any) -> ShapedArray:
         (axis,) = axes
         if not real.test(x.dtype):
-            raise DtypeError(
-                function=name, argument="operand", got=x, expected="real numbers or booleans"
-            )
+            raise DtypeError.about(name, "operand", x, "real numbers or booleans")
         if not dtype_predicates.is_integer(index_dtype):
             raise DtypeError(
                 f"{name} requires an integer index_dtype", function=name, argument="index_dtype", got=dtypes.name(index_dtype),
@@ -368,18 +362,12 @@ def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: A
     values, inits = avals[: len(avals) // 2], avals[len(avals) // 2 :]
     for i, (x, init) in enumerate(zip(values, inits, strict=True)):
         if init.shape != () or init.dtype != x.dtype:
-            raise ShapeError(
-                function="reduce",
-                argument=f"init_values[{i}]",
-                got=init,
-                expected=f"a scalar of dtype {dtypes.name(x.dtype)}",
+            raise ShapeError.about(
+                "reduce", f"init_values[{i}]", init, f"a scalar of dtype {dtypes.name(x.dtype)}"
             )
         if not dims.same_shape(x.shape, values[0].shape):
-            raise ShapeError(
-                function="reduce",
-                argument=f"operands[{i}]",
-                got=x,
-                expected=f"shape {values[0].shape}, as operands[0]",
+            raise ShapeError.about(
+                "reduce", f"operands[{i}]", x, f"shape {values[0].shape}, as operands[0]"
             )
     shape = s.reduced_shape(values[0].shape, dimensions, "reduce")
     return [intern_aval(shape, x.dtype, x.weak_type, None) for x in values]
@@ -463,8 +451,6 @@ def reduce(
     associative, and `init_values` its neutral element. Sums, products, extrema and logical operations are
     recognized and use the specialized primitives.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reduce(np.arange(5), 0, lax.add, (0,))
     Array(10, dtype=int32)
     """
@@ -582,8 +568,6 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
     `out_sharding` shards the result.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     {example}
     """
     return function
@@ -622,8 +606,6 @@ reduce_xor = _public(
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
     """Return the index of the maximum along `axis`: the first of several; NaN counts as the maximum.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> int(lax.argmax(np.array([1.0, 3.0, 3.0]), 0, np.int32))
     1
     """
@@ -636,8 +618,6 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     """Return the index of the minimum along `axis`: the first of several; NaN counts as the minimum.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> int(lax.argmin(np.array([3.0, 1.0, 1.0]), 0, np.int32))
     1
     """
@@ -645,10 +625,3 @@ def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
     return argmin_p.bind(
         operand, axes=(axis,), index_dtype=dtype_predicates.requested(index_dtype, "argmin")
     )
-
-
-__all__ = [
-    "argmax", "argmax_p", "argmin", "argmin_p", "axes_of", "operands", "reduce", "reduce_and", "reduce_and_p", "reduce_max",
-    "reduce_max_p", "reduce_min", "reduce_min_p", "reduce_or", "reduce_or_p", "reduce_p", "reduce_prod", "reduce_prod_p",
-    "reduce_sum", "reduce_sum_p", "reduce_xor", "reduce_xor_p",
-]  # fmt: skip

@@ -59,11 +59,8 @@ def resolved(given: Any, function: str, argument: str, mesh: Any = None) -> Shar
             raise error.attach(function=function, argument=argument) from None
     if hasattr(given, "client"):
         return SingleDeviceSharding(given)
-    raise ArgumentError(
-        function=function,
-        argument=argument,
-        got=repr(given),
-        expected="a sharding, a PartitionSpec, None, or a pytree of these",
+    raise ArgumentError.about(
+        function, argument, repr(given), "a sharding, a PartitionSpec, None, or a pytree of these"
     )
 
 

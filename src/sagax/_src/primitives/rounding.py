@@ -62,8 +62,6 @@ ceil_p = elementwise(
 def floor(x: Any) -> Any:
     """Round `x` down to integers, in the floating point dtype of `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.floor(np.array([1.5, -1.5]))
     Array([ 1., -2.], dtype=float32)
     """
@@ -73,8 +71,6 @@ def floor(x: Any) -> Any:
 def ceil(x: Any) -> Any:
     """Round `x` up to integers, in the floating point dtype of `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.ceil(np.array([1.5, -1.5]))
     Array([ 2., -1.], dtype=float32)
     """
@@ -115,8 +111,6 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
 
     Halves are rounded away from zero, or with TO_NEAREST_EVEN to the even integer.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.round(np.array([1.4, 2.5, -2.5]))
     Array([ 1.,  3., -3.], dtype=float32)
     >>> lax.round(np.array([1.4, 2.5, -2.5]), lax.RoundingMethod.TO_NEAREST_EVEN)
@@ -125,11 +119,8 @@ def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZER
     try:
         method = RoundingMethod(rounding_method)
     except ValueError:
-        raise ArgumentValueError(
-            function="round",
-            argument="rounding_method",
-            got=rounding_method,
-            expected="a RoundingMethod",
+        raise ArgumentValueError.about(
+            "round", "rounding_method", rounding_method, "a RoundingMethod"
         ) from None
     return round_p.bind(x, rounding_method=method)
 
@@ -183,22 +174,7 @@ nextafter_p = elementwise(
 def nextafter(x1: Any, x2: Any) -> Any:
     """Return the floating point numbers next to `x1` in the direction of `x2`; `x2` where they are equal.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.nextafter(np.float32([1, 1]), np.float32([2, 0]))
     Array([1.0000001 , 0.99999994], dtype=float32)
     """
     return nextafter_p.bind(*operands(x1, x2))
-
-
-__all__ = [
-    "RoundingMethod",
-    "ceil",
-    "ceil_p",
-    "floor",
-    "floor_p",
-    "nextafter",
-    "nextafter_p",
-    "round",
-    "round_p",
-]

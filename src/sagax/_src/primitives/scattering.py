@@ -65,7 +65,6 @@ class ScatterDimensionNumbers(_Fields):
     the indices without the last. Dimension `operand_batching_dims[i]` of the operand is a batch dimension with
     `scatter_indices_batching_dims[i]` of the indices.
 
-    >>> from sagax import lax
     >>> rows = lax.ScatterDimensionNumbers((1,), (0,), (0,))
     >>> rows.update_window_dims
     (1,)
@@ -419,6 +418,35 @@ def _apply(
     )
 
 
+def _public(p: Primitive, combine: str | None, summary: str, notes: str, example: str, result: str):
+    """Make the public function of a primitive: `example` gives `result` for windows of one element."""
+
+    def function(
+        operand: Any,
+        scatter_indices: Any,
+        updates: Any,
+        dimension_numbers: ScatterDimensionNumbers,
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: str | GatherScatterMode | None = None,
+    ) -> Any:
+        operands = (operand, scatter_indices, updates)
+        promises = indices_are_sorted, unique_indices
+        return _apply(p, combine, operands, dimension_numbers, *promises, mode)
+
+    function.__name__ = function.__qualname__ = p.name.replace("-", "_")
+    function.__doc__ = f"""{summary}
+
+    {notes}
+
+    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> lax.{function.__name__}({example}, places)
+    {result}
+    """
+    return function
+
+
 def _gather_back(x: Any, indices: Any, updates_shape: tuple, params: dict, fill: Any = 0) -> Any:
     """Gather the elements of `x` at the indices of a scatter, in the shape of its updates."""
     numbers, mode = params["dimension_numbers"], params["mode"]
@@ -480,67 +508,25 @@ def _(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> tuple:
     return ct if is_linear(x) else None, None, ct_updates
 
 
-def scatter_add(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
-    dimension_numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: str | GatherScatterMode | None = None,
-) -> Any:
-    """Add `updates` to a copy of `operand` at `scatter_indices`.
-
-    Repeated indices add all their updates. `mode` handles windows out of bounds: they are dropped by default.
-    `indices_are_sorted` and `unique_indices` are promises.
-
-    >>> from sagax import lax
-    >>> import numpy as np
-    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
-    >>> lax.scatter_add(np.full(3, 9), np.array([[0], [2], [2]]), np.array([5, 6, 7]), places)
-    Array([14,  9, 22], dtype=int32)
-    """
-    return _apply(
-        scatter_add_p,
-        "add",
-        (operand, scatter_indices, updates),
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+scatter_add = _public(
+    scatter_add_p,
+    "add",
+    "Add `updates` to a copy of `operand` at `scatter_indices`.",
+    "Repeated indices add all their updates. `mode` handles windows out of bounds: they are dropped\n"
+    "    by default. `indices_are_sorted` and `unique_indices` are promises.",
+    "np.full(3, 9), np.array([[0], [2], [2]]), np.array([5, 6, 7])",
+    "Array([14,  9, 22], dtype=int32)",
+)
 
 
-def scatter_sub(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
-    dimension_numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: str | GatherScatterMode | None = None,
-) -> Any:
-    """Subtract `updates` from a copy of `operand` at `scatter_indices`.
-
-    See `scatter_add`.
-
-    >>> from sagax import lax
-    >>> import numpy as np
-    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
-    >>> lax.scatter_sub(np.full(3, 9), np.array([[0], [2]]), np.array([5, 6]), places)
-    Array([4, 9, 3], dtype=int32)
-    """
-    return _apply(
-        scatter_sub_p,
-        "sub",
-        (operand, scatter_indices, updates),
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+scatter_sub = _public(
+    scatter_sub_p,
+    "sub",
+    "Subtract `updates` from a copy of `operand` at `scatter_indices`.",
+    "See `scatter_add`.",
+    "np.full(3, 9), np.array([[0], [2]]), np.array([5, 6])",
+    "Array([4, 9, 3], dtype=int32)",
+)
 
 
 # scatter_mul --------------------------------------------------------------------------------------
@@ -584,35 +570,14 @@ def _(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> tuple:
     return scatter_mul_p.bind(ct, indices, updates, **params), None, None
 
 
-def scatter_mul(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
-    dimension_numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: str | GatherScatterMode | None = None,
-) -> Any:
-    """Multiply a copy of `operand` by `updates` at `scatter_indices`.
-
-    See `scatter_add`. The derivative with respect to the updates needs `unique_indices`.
-
-    >>> from sagax import lax
-    >>> import numpy as np
-    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
-    >>> lax.scatter_mul(np.full(3, 2), np.array([[0], [2], [2]]), np.array([5, 6, 7]), places)
-    Array([10,  2, 84], dtype=int32)
-    """
-    return _apply(
-        scatter_mul_p,
-        "mul",
-        (operand, scatter_indices, updates),
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+scatter_mul = _public(
+    scatter_mul_p,
+    "mul",
+    "Multiply a copy of `operand` by `updates` at `scatter_indices`.",
+    "See `scatter_add`. The derivative with respect to the updates needs `unique_indices`.",
+    "np.full(3, 2), np.array([[0], [2], [2]]), np.array([5, 6, 7])",
+    "Array([10,  2, 84], dtype=int32)",
+)
 
 
 # scatter_min, scatter_max -------------------------------------------------------------------------
@@ -660,66 +625,24 @@ scatter_min_p.jvp_rule = _extremal_jvp(scatter_min_p)
 scatter_max_p.jvp_rule = _extremal_jvp(scatter_max_p)
 
 
-def scatter_min(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
-    dimension_numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: str | GatherScatterMode | None = None,
-) -> Any:
-    """Take the minimum of `operand` and `updates` at `scatter_indices`.
-
-    Elsewhere the operand is unchanged. NaN wins. See `scatter_add`.
-
-    >>> from sagax import lax
-    >>> import numpy as np
-    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
-    >>> lax.scatter_min(np.full(3, 6), np.array([[0], [2]]), np.array([5, 7]), places)
-    Array([5, 6, 6], dtype=int32)
-    """
-    return _apply(
-        scatter_min_p,
-        "min",
-        (operand, scatter_indices, updates),
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+scatter_min = _public(
+    scatter_min_p,
+    "min",
+    "Take the minimum of `operand` and `updates` at `scatter_indices`.",
+    "Elsewhere the operand is unchanged. NaN wins. See `scatter_add`.",
+    "np.full(3, 6), np.array([[0], [2]]), np.array([5, 7])",
+    "Array([5, 6, 6], dtype=int32)",
+)
 
 
-def scatter_max(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
-    dimension_numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: str | GatherScatterMode | None = None,
-) -> Any:
-    """Take the maximum of `operand` and `updates` at `scatter_indices`.
-
-    Elsewhere the operand is unchanged. NaN wins. See `scatter_add`.
-
-    >>> from sagax import lax
-    >>> import numpy as np
-    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
-    >>> lax.scatter_max(np.full(3, 6), np.array([[0], [2]]), np.array([5, 7]), places)
-    Array([6, 6, 7], dtype=int32)
-    """
-    return _apply(
-        scatter_max_p,
-        "max",
-        (operand, scatter_indices, updates),
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+scatter_max = _public(
+    scatter_max_p,
+    "max",
+    "Take the maximum of `operand` and `updates` at `scatter_indices`.",
+    "Elsewhere the operand is unchanged. NaN wins. See `scatter_add`.",
+    "np.full(3, 6), np.array([[0], [2]]), np.array([5, 7])",
+    "Array([6, 6, 7], dtype=int32)",
+)
 
 
 # scatter ------------------------------------------------------------------------------------------
@@ -774,36 +697,15 @@ def _(ct: Any, x: Any, indices: Any, updates: Any, **params: Any) -> tuple:
     return ct_x, None, ct_updates
 
 
-def scatter(
-    operand: Any,
-    scatter_indices: Any,
-    updates: Any,
-    dimension_numbers: ScatterDimensionNumbers,
-    *,
-    indices_are_sorted: bool = False,
-    unique_indices: bool = False,
-    mode: str | GatherScatterMode | None = None,
-) -> Any:
-    """Write `updates` into a copy of `operand` at `scatter_indices`.
-
-    For repeated indices it is undefined which update wins. `mode` handles windows out of bounds: they are dropped
-    by default. `indices_are_sorted` and `unique_indices` are promises.
-
-    >>> from sagax import lax
-    >>> import numpy as np
-    >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
-    >>> lax.scatter(np.zeros(3, np.int32), np.array([[0], [2]]), np.array([5, 6]), places)
-    Array([5, 0, 6], dtype=int32)
-    """
-    return _apply(
-        scatter_p,
-        None,
-        (operand, scatter_indices, updates),
-        dimension_numbers,
-        indices_are_sorted,
-        unique_indices,
-        mode,
-    )
+scatter = _public(
+    scatter_p,
+    None,
+    "Write `updates` into a copy of `operand` at `scatter_indices`.",
+    "For repeated indices it is undefined which update wins. `mode` handles windows out of bounds:\n"
+    "    they are dropped by default. `indices_are_sorted` and `unique_indices` are promises.",
+    "np.zeros(3, np.int32), np.array([[0], [2]]), np.array([5, 6])",
+    "Array([5, 0, 6], dtype=int32)",
+)
 
 
 # scatter_apply ------------------------------------------------------------------------------------
@@ -845,8 +747,6 @@ def scatter_apply(
     `func` maps a scalar to a scalar of the same dtype, and is applied once for each occurrence of an index.
     `update_shape` is the shape that an array of updates would have. There is no derivative.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> places = lax.ScatterDimensionNumbers((), (0,), (0,))
     >>> where = np.array([[0], [2]])
     >>> lax.scatter_apply(np.array([1, 2, 3]), where, lax.neg, places, update_shape=(2,))
@@ -962,22 +862,3 @@ scatter_sub_p.samples = lambda: _samples("sub")
 scatter_mul_p.samples = lambda: _samples("mul", unique=True)
 scatter_min_p.samples = lambda: _samples("min")
 scatter_max_p.samples = lambda: _samples("max")
-
-
-__all__ = [
-    "ScatterDimensionNumbers",
-    "scatter",
-    "scatter_add",
-    "scatter_add_p",
-    "scatter_apply",
-    "scatter_apply_p",
-    "scatter_max",
-    "scatter_max_p",
-    "scatter_min",
-    "scatter_min_p",
-    "scatter_mul",
-    "scatter_mul_p",
-    "scatter_p",
-    "scatter_sub",
-    "scatter_sub_p",
-]

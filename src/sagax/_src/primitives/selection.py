@@ -44,15 +44,11 @@ def select_n(which: Any, *cases: Any) -> Any:
     select the first or the last case. It is a scalar or has the shape of the cases, all of which agree in shape
     and dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.select_n(np.array([0, 2, 1]), np.zeros(3), np.ones(3), np.full(3, 2.0))
     Array([0., 2., 1.], dtype=float32)
     """
     if not cases:
-        raise ArgumentValueError(
-            function="select_n", argument="cases", got="no case", expected="at least one"
-        )
+        raise ArgumentValueError.about("select_n", "cases", "no case", "at least one")
     return select_n_p.bind(which, *cases)
 
 
@@ -60,9 +56,7 @@ def select_n(which: Any, *cases: Any) -> Any:
 def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
     first = cases[0]
     if which.dtype != _BOOL and not dtype_predicates.is_integer(which.dtype):
-        raise DtypeError(
-            function="select_n", argument="which", got=which, expected="booleans or integers"
-        )
+        raise DtypeError.about("select_n", "which", which, "booleans or integers")
     if which.dtype == _BOOL and len(cases) > 2:
         raise ArgumentValueError(
             "a boolean chooses between two cases",
@@ -88,11 +82,8 @@ def _(which: ShapedArray, *cases: ShapedArray) -> ShapedArray:
                 fix="sagax.numpy.where broadcasts its operands",
             )
     if which.shape and not dims.same_shape(which.shape, first.shape):
-        raise ShapeError(
-            function="select_n",
-            argument="which",
-            got=which,
-            expected=f"a scalar or the shape of the cases, {first.shape}",
+        raise ShapeError.about(
+            "select_n", "which", which, f"a scalar or the shape of the cases, {first.shape}"
         )
     return intern_aval(first.shape, first.dtype, all(c.weak_type for c in cases), None)
 
@@ -204,8 +195,6 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
     `pred` is boolean, a scalar or of the shape of the two others, which agree in shape and dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.select(np.array([True, False]), np.array([1, 2]), np.array([-1, -2]))
     Array([ 1, -2], dtype=int32)
     """
@@ -220,12 +209,8 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 def _check_select(pred: ShapedArray, on_true: ShapedArray, on_false: ShapedArray) -> None:
     """Raise an error for invalid operands of `select`, by their argument names."""
     if pred.dtype != _BOOL and not dtype_predicates.is_integer(pred.dtype):
-        raise DtypeError(
-            function="select",
-            argument="pred",
-            got=pred,
-            expected="booleans",
-            fix="compare first, such as pred > 0",
+        raise DtypeError.about(
+            "select", "pred", pred, "booleans", fix="compare first, such as pred > 0"
         )
     if on_true.dtype != on_false.dtype:
         have = f"{dtypes.name(on_true.dtype)}, {dtypes.name(on_false.dtype)}"
@@ -354,8 +339,6 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
 
     The bounds are scalars or have the shape of `x`. If `min > max`, the result is `max`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.clamp(0, np.array([-3, 1, 9]), 5)
     Array([0, 1, 5], dtype=int32)
     """
@@ -366,11 +349,8 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
         if bound_shape and not (
             len(bound_shape) == len(shape) and all(map(dims.same, bound_shape, shape))
         ):
-            raise ShapeError(
-                function="clamp",
-                argument=name,
-                got=bound_shape,
-                expected=f"a scalar or the shape of x, {shape}",
+            raise ShapeError.about(
+                "clamp", name, bound_shape, f"a scalar or the shape of x, {shape}"
             )
     return clamp_p.bind(low, x, high)
 
@@ -411,19 +391,3 @@ def saturate(x: Any, low: float, high: float) -> Any:
     dtype of `x`.
     """
     return saturate_p.bind(x, low=low, high=high)
-
-
-__all__ = [
-    "clamp",
-    "clamp_p",
-    "compare_lexicographically",
-    "lexicographically_greater",
-    "lexicographically_less",
-    "real_maximum",
-    "real_minimum",
-    "saturate",
-    "saturate_p",
-    "select",
-    "select_n",
-    "select_n_p",
-]

@@ -116,26 +116,16 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
 
     They have the same dtype, rank, and sizes in all other dimensions.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.concatenate([np.arange(2), np.arange(3)], 0)
     Array([0, 1, 0, 1, 2], dtype=int32)
     """
     if not hasattr(operands, "aval"):
         operands = tuple(operands)
     elif aval_of(operands).ndim == 0:
-        raise ArgumentError(
-            function="concatenate",
-            argument="operands",
-            got=operands,
-            expected="a sequence of arrays",
-        )
+        raise ArgumentError.about("concatenate", "operands", operands, "a sequence of arrays")
     if len(operands) == 0:
-        raise ArgumentValueError(
-            function="concatenate",
-            argument="operands",
-            got="an empty sequence",
-            expected="at least one array",
+        raise ArgumentValueError.about(
+            "concatenate", "operands", "an empty sequence", "at least one array"
         )
     if len(operands) == 1 and hasattr(operands[0], "aval"):
         return operands[0]
@@ -245,8 +235,6 @@ def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[A
 
     The sizes add up to the size of the operand along that axis.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.split(np.arange(5), (2, 3))
     [Array([0, 1], dtype=int32), Array([2, 3, 4], dtype=int32)]
     """
@@ -341,19 +329,14 @@ stack_p = Primitive("stack", family=JOINING, mask_rule=mask_all, multilinear=Tru
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     """Stack the operands, all of one shape and dtype, along a new dimension `axis` of the result.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.stack([np.arange(2), np.arange(2)], axis=1)
     Array([[0, 0],
            [1, 1]], dtype=int32)
     """
     operands = tuple(operands)
     if not operands:
-        raise ArgumentValueError(
-            function="stack",
-            argument="operands",
-            got="an empty sequence",
-            expected="at least one array",
+        raise ArgumentValueError.about(
+            "stack", "operands", "an empty sequence", "at least one array"
         )
     return stack_p.bind(
         *operands, axis=canonical_axis(axis, aval_of(operands[0]).ndim + 1, "stack")
@@ -429,8 +412,6 @@ unstack_p.mask_rule = mask_other_axes("axis")
 def unstack(x: Any, axis: int = 0) -> tuple:
     """Return the slices of `x` along `axis`, each without that dimension, as a tuple.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.unstack(np.arange(4).reshape(2, 2), axis=1)
     (Array([0, 2], dtype=int32), Array([1, 3], dtype=int32))
     """
@@ -503,8 +484,6 @@ tile_p = Primitive("tile", family=MOVEMENT, multilinear=True, exact=True)
 def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
     """Repeat `operand` `reps[i]` times along each dimension i.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.tile(np.arange(3), (2,))
     Array([0, 1, 2, 0, 1, 2], dtype=int32)
     """
@@ -572,20 +551,14 @@ rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_other_axes("dimensions"
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     """Reverse `operand` along the given dimensions.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.rev(np.arange(3), (0,))
     Array([2, 1, 0], dtype=int32)
     """
     try:
         dimensions = tuple(int(d) for d in dimensions)
     except TypeError:
-        raise ArgumentError(
-            function="rev",
-            argument="dimensions",
-            got=dimensions,
-            expected="a sequence of ints",
-            fix="pass (axis,)",
+        raise ArgumentError.about(
+            "rev", "dimensions", dimensions, "a sequence of ints", fix="pass (axis,)"
         ) from None
     return rev_p.bind(operand, dimensions=dimensions)
 
@@ -642,8 +615,6 @@ iota_p = Primitive("iota", family=WHOLE, cost=0, rounds=False, creates_nan=False
 def iota(dtype: Any, size: int) -> Any:
     """Return the numbers 0, 1, ..., size - 1 as an array of `dtype` (integer, floating or complex).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.iota(np.float32, 3)
     Array([0., 1., 2.], dtype=float32)
     """
@@ -655,8 +626,6 @@ def broadcasted_iota(
 ) -> Any:
     """Return an array of `shape` whose elements are their index along `dimension`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcasted_iota(np.int32, (2, 3), 1)
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
@@ -770,7 +739,6 @@ dim_as_value_p.samples = [Sample(dim=5)]
 def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
     """Return an array of `shape` filled with the scalar `fill_value`, of `dtype` (None: its own).
 
-    >>> from sagax import lax
     >>> lax.full((2, 2), 7.0)
     Array([[7., 7.],
            [7., 7.]], dtype=float32, weak_type=True)
@@ -786,17 +754,10 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: 
 def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> Any:
     """Return the scalar `value` as `dtype`, in the cheapest form that preserves its weakness."""
     if np.ndim(value) if not hasattr(value, "aval") else value.ndim:
-        raise ArgumentError(
-            function=function, argument="fill_value", got=value, expected="a scalar"
-        )
+        raise ArgumentError.about(function, "fill_value", value, "a scalar")
     if dtype is None:
         if not is_operand(value):
-            raise ArgumentError(
-                function=function,
-                argument="fill_value",
-                got=value,
-                expected="a number or scalar array",
-            )
+            raise ArgumentError.about(function, "fill_value", value, "a number or scalar array")
         return value
     dtype = dtype_predicates.requested(dtype, function)
     if dtypes.is_extended(dtype) and type(value) is int:
@@ -807,9 +768,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
         return number_as(type(value), value, dtype)
     number = np.asarray(value)
     if not dtypes.is_numeric_dtype(number.dtype):
-        raise ArgumentError(
-            function=function, argument="fill_value", got=value, expected="a number"
-        )
+        raise ArgumentError.about(function, "fill_value", value, "a number")
     return dtype_predicates.convert_numpy(number, dtype)[()]
 
 
@@ -828,8 +787,6 @@ def full_like(
 
     `x` may be anything with a shape and a dtype; `dtype` and `shape` override them.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.full_like(np.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
@@ -859,7 +816,6 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
 
     It holds zeros, so that functions that read it by mistake are deterministic.
 
-    >>> from sagax import lax
     >>> lax.empty((2, 3), "float32").shape
     (2, 3)
     """
@@ -874,7 +830,6 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
     Raises a ValueError if they do not broadcast.
 
-    >>> from sagax import lax
     >>> lax.broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
@@ -899,20 +854,14 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 def broadcast_to_rank(x: Any, rank: int) -> Any:
     """Add leading dimensions of size 1 to `x`, so that it has `rank` dimensions.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast_to_rank(np.ones(3), 3).shape
     (1, 1, 3)
     """
     shape = aval_of(x).shape
     new = rank - len(shape)
     if new < 0:
-        raise ArgumentValueError(
-            function="broadcast_to_rank",
-            argument="rank",
-            got=rank,
-            expected=f"at least {len(shape)}, the rank of x",
-            x=x,
+        raise ArgumentValueError.about(
+            "broadcast_to_rank", "rank", rank, f"at least {len(shape)}, the rank of x", x=x
         )
     return broadcast_in_dim(x, (1,) * new + shape, tuple(range(new, rank)))
 
@@ -920,19 +869,14 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
     """Broadcast `arr` to the shape of `like_arr`, by NumPy's rules; it keeps its dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast_like(np.arange(2), np.ones((2, 2)))
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
     have, target = aval_of(arr).shape, aval_of(like_arr).shape
     if len(have) > len(target):
-        raise ArgumentValueError(
-            function="broadcast_like",
-            argument="arr",
-            got=f"shape {have}",
-            expected=f"a shape that broadcasts to {target}",
+        raise ArgumentValueError.about(
+            "broadcast_like", "arr", f"shape {have}", f"a shape that broadcasts to {target}"
         )
     return broadcast_in_dim(arr, target, tuple(range(len(target) - len(have), len(target))))
 
@@ -942,8 +886,6 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
 
     Indices work as in a Python slice. An empty range inserts a dimension of size 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.collapse(np.ones((2, 3, 4)), 1).shape
     (2, 12)
     """
@@ -956,36 +898,3 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
             expected="a range that does not end before it starts",
         )
     return reshape(operand, (*shape[:lo], math.prod(shape[lo:hi]), *shape[hi:]))
-
-
-__all__ = [
-    "align_mapped",
-    "broadcast_like",
-    "broadcast_shapes",
-    "broadcast_to_rank",
-    "broadcasted_iota",
-    "collapse",
-    "concatenate",
-    "concatenate_p",
-    "dim_as_value_p",
-    "empty",
-    "full",
-    "full_like",
-    "iota",
-    "iota_p",
-    "linear_in_all",
-    "listed",
-    "rev",
-    "rev_p",
-    "same_dtypes",
-    "size_as_value",
-    "split",
-    "split_p",
-    "stack",
-    "stack_p",
-    "tile",
-    "tile_p",
-    "unstack",
-    "unstack_p",
-    "zeros_like_array",
-]

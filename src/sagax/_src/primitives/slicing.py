@@ -71,8 +71,6 @@ def slice(
 
     One entry for each dimension; they are in bounds and not negative.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.slice(np.arange(12).reshape(3, 4), (0, 1), (2, 4), (1, 2))
     Array([[1, 3],
            [5, 7]], dtype=int32)
@@ -98,11 +96,8 @@ def sizes_of(function: str, argument: str, values: Any) -> tuple:
     try:
         return tuple([v if dims.is_dim(v) else v.__index__() for v in values])
     except (TypeError, AttributeError):
-        raise ArgumentError(
-            function=function,
-            argument=argument,
-            got=values,
-            expected="a sequence of ints known while tracing",
+        raise ArgumentError.about(
+            function, argument, values, "a sequence of ints known while tracing"
         ) from None
 
 
@@ -209,8 +204,6 @@ def slice_in_dim(
 
     Negative indices count from the end. Unlike in Python, indices are not clamped to the size of the operand.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.slice_in_dim(np.arange(5), 1, -1, 2)
     Array([1, 3], dtype=int32)
     """
@@ -233,8 +226,6 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
 
     A negative index counts from the end. Raises IndexError when it is out of bounds.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.index_in_dim(np.arange(6).reshape(2, 3), -1, keepdims=False)
     Array([3, 4, 5], dtype=int32)
     """
@@ -281,8 +272,6 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     For each dimension `padding_config` holds (low, high, interior): the numbers of copies before, after, and
     between elements. Interior padding comes first; a negative low or high then removes elements.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.pad(np.array([1, 2, 3]), np.int32(0), [(2, -1, 1)])
     Array([0, 0, 1, 0, 2, 0], dtype=int32)
     """
@@ -290,11 +279,8 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     for entry in padding_config:
         entry = sizes_of("pad", "padding_config", entry)
         if len(entry) != 3:
-            raise ArgumentValueError(
-                function="pad",
-                argument="padding_config",
-                got=entry,
-                expected="an entry (low, high, interior) for each dimension",
+            raise ArgumentValueError.about(
+                "pad", "padding_config", entry, "an entry (low, high, interior) for each dimension"
             )
         config.append(entry)
     return pad_p.bind(operand, padding_value, padding_config=tuple(config))
@@ -303,9 +289,7 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
 @pad_p.abstract
 def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArray:
     if value.shape:
-        raise ArgumentValueError(
-            function="pad", argument="padding_value", got=value, expected="a scalar"
-        )
+        raise ArgumentValueError.about("pad", "padding_value", value, "a scalar")
     same_dtypes("pad", [x, value])
     if dtypes.is_extended(x.dtype):
         raise DtypeError(
@@ -574,8 +558,6 @@ def dynamic_slice(
     `allow_negative_indices` is False, for all or for each dimension). A start is clamped so that the slice is
     in bounds.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_slice(np.arange(5), (3,), (2,))
     Array([3, 4], dtype=int32)
     """
@@ -739,8 +721,6 @@ def dynamic_update_slice(
 
     The indices are as in `dynamic_slice`: a start is clamped so that the update is in bounds.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_update_slice(np.zeros(4, np.int32), np.array([7, 8]), (1,))
     Array([0, 7, 8, 0], dtype=int32)
     """
@@ -871,8 +851,6 @@ def dynamic_slice_in_dim(
 
     See `dynamic_slice` for starts that are negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_slice_in_dim(np.arange(5), 1, 3)
     Array([1, 2, 3], dtype=int32)
     """
@@ -894,8 +872,6 @@ def dynamic_index_in_dim(
 
     See `dynamic_slice` for indices that are negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_index_in_dim(np.arange(6).reshape(2, 3), 1, keepdims=False)
     Array([3, 4, 5], dtype=int32)
     """
@@ -917,8 +893,6 @@ def dynamic_update_slice_in_dim(
 
     See `dynamic_slice` for starts that are negative or too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_update_slice_in_dim(np.zeros(4, np.int32), np.array([7, 8]), 1, axis=0)
     Array([0, 7, 8, 0], dtype=int32)
     """
@@ -941,8 +915,6 @@ def dynamic_update_index_in_dim(
     The update has size 1 along the axis, or lacks it. See `dynamic_slice` for indices that are negative or
     too large.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.dynamic_update_index_in_dim(np.zeros((2, 2), np.int32), np.array([7, 8]), 1, axis=0)
     Array([[0, 0],
            [7, 8]], dtype=int32)
@@ -953,21 +925,3 @@ def dynamic_update_index_in_dim(
     return dynamic_update_slice(
         operand, update, starts, allow_negative_indices=allow_negative_indices
     )
-
-
-__all__ = [
-    "dynamic_index_in_dim",
-    "dynamic_slice",
-    "dynamic_slice_in_dim",
-    "dynamic_slice_p",
-    "dynamic_update_index_in_dim",
-    "dynamic_update_slice",
-    "dynamic_update_slice_in_dim",
-    "dynamic_update_slice_p",
-    "index_in_dim",
-    "pad",
-    "pad_p",
-    "slice",
-    "slice_in_dim",
-    "slice_p",
-]

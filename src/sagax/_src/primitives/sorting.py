@@ -40,11 +40,8 @@ sort_p = Primitive(
 def _(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> list:
     for i, a in enumerate(avals):
         if not dims.same_shape(a.shape, avals[0].shape):
-            raise ShapeError(
-                function="sort",
-                argument=f"operands[{i}]",
-                got=a,
-                expected=f"the shape of operands[0], {avals[0].shape}",
+            raise ShapeError.about(
+                "sort", f"operands[{i}]", a, f"the shape of operands[0], {avals[0].shape}"
             )
         if dtypes.is_extended(a.dtype):
             raise DtypeError(
@@ -199,8 +196,6 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 
     NaN comes last, zeros of both signs are equal, complex numbers are ordered by real part first.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sort(np.array([3, 1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
@@ -232,8 +227,6 @@ def sort_key_val(
 ) -> tuple[Any, Any]:
     """Sort `keys` along `dimension`, and permute `values` likewise.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sort_key_val(np.array([2, 1]), np.array([5, 6]))[1]
     Array([6, 5], dtype=int32)
     """
@@ -254,7 +247,7 @@ def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
         or dtype_predicates.is_integer(x.dtype)
         or x.dtype == np.bool_
     ):
-        raise DtypeError(function="top_k", argument="operand", got=x, expected="real numbers")
+        raise DtypeError.about("top_k", "operand", x, "real numbers")
     size = x.shape[axis]
     if not dims.is_dim(size) and not dims.is_dim(k) and k > size:
         raise ArgumentValueError(
@@ -337,8 +330,6 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
 
     The first of equal elements counts as greater; NaN counts as greatest.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.top_k(np.array([1, 3, 2]), 2)
     [Array([3, 2], dtype=int32), Array([1, 2], dtype=int32)]
     """
@@ -354,7 +345,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
         try:
             k = k.__index__()
         except AttributeError:
-            raise ArgumentError(function="top_k", argument="k", got=k, expected="an int") from None
+            raise ArgumentError.about("top_k", "k", k, "an int") from None
         if k < 0:
             raise ArgumentValueError(
                 f"k argument to top_k must be nonnegative, got {k}",
@@ -465,8 +456,6 @@ def approx_max_k(
     Raises ArgumentValueError for operands that are not floating point, and for a `k` that is not from 1 to the
     size of the dimension.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> lax.approx_max_k(np.array([1.0, 3.0, 2.0], np.float32), 2)[1]
     Array([1, 2], dtype=int32)
     """
@@ -485,8 +474,6 @@ def approx_min_k(
 
     Arguments and errors are those of `approx_max_k`; the elements come in ascending order.
 
-    >>> import numpy as np
-    >>> from sagax import lax
     >>> lax.approx_min_k(np.array([1.0, 3.0, 2.0], np.float32), 2)[1]
     Array([0, 2], dtype=int32)
     """
@@ -532,11 +519,8 @@ def _approx_k(
             expected=f"an int from 1 to {size}",
         )
     if not 0 < recall <= 1:
-        raise ArgumentValueError(
-            function=function,
-            argument="recall_target",
-            got=recall,
-            expected="a fraction above 0, up to 1",
+        raise ArgumentValueError.about(
+            function, "recall_target", recall, "a fraction above 0, up to 1"
         )
     return approx_top_k_p.bind(
         operand,

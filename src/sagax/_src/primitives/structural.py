@@ -70,8 +70,6 @@ def broadcast_in_dim(
 
     Dimensions of size 1 broadcast; all others keep their size. Same dtype as the operand.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast_in_dim(np.arange(2), (2, 3), (0,))
     Array([[0, 0, 0],
            [1, 1, 1]], dtype=int32)
@@ -198,8 +196,6 @@ def _(b: Any, x: Any, *, shape: tuple, broadcast_dimensions: tuple) -> Any:
 def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
     """Add leading dimensions of the given sizes to `operand`, by repeating it.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.broadcast(np.arange(2), (3,)).shape
     (3, 2)
     """
@@ -240,8 +236,6 @@ transpose_p = Primitive(
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     """Permute the dimensions of `operand`: dimension i of the result is its dimension `permutation[i]`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.transpose(np.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
@@ -333,8 +327,6 @@ def reshape(
 
     With `dimensions` its dimensions are permuted to that order first.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.reshape(np.arange(6), (2, 3))
     Array([[0, 1, 2],
            [3, 4, 5]], dtype=int32)
@@ -499,8 +491,6 @@ squeeze_p = Primitive(
 def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
     """Remove the given dimensions of `array`, each of which must have size 1 (None: all of size 1).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.squeeze(np.ones((1, 3, 1)), (0,)).shape
     (3, 1)
     """
@@ -571,8 +561,6 @@ def _(b: Any, x: Any, *, dimensions: tuple) -> Any:
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """Insert dimensions of size 1 into `array`, at the given positions of the result.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.expand_dims(np.ones(3), (0, 2)).shape
     (1, 3, 1)
     """
@@ -580,11 +568,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     ndim = aval.ndim + len(dimensions)
     positions = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
     if len(positions) != len(dimensions):
-        raise ArgumentValueError(
-            function="expand_dims",
-            argument="dimensions",
-            got=tuple(dimensions),
-            expected="dimensions without repetition",
+        raise ArgumentValueError.about(
+            "expand_dims", "dimensions", tuple(dimensions), "dimensions without repetition"
         )
     sizes = iter(aval.shape)
     shape = tuple(1 if i in positions else next(sizes) for i in range(ndim))
@@ -619,8 +604,6 @@ reduce_sum_p = Primitive(
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
     """Sum `operand` over the dimensions `axes`, which are removed. Same dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> int(lax.reduce_sum(np.arange(4), (0,)))
     6
     """
@@ -633,16 +616,11 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
 def reduced_shape(shape: tuple, axes: tuple, function: str) -> tuple:
     """Return `shape` without `axes`, which must be distinct dimensions of it."""
     if len(set(axes)) != len(axes):
-        raise ArgumentValueError(
-            function=function, argument="axes", got=axes, expected="axes without repetition"
-        )
+        raise ArgumentValueError.about(function, "axes", axes, "axes without repetition")
     for a in axes:
         if not 0 <= a < len(shape):
-            raise ArgumentValueError(
-                function=function,
-                argument="axes",
-                got=axes,
-                expected=f"axes of an array of shape {shape}",
+            raise ArgumentValueError.about(
+                function, "axes", axes, f"axes of an array of shape {shape}"
             )
     return tuple([s for i, s in enumerate(shape) if i not in axes])
 
@@ -713,8 +691,6 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     A conversion from complex to real, or to boolean, takes the real part; floats saturate when they become
     integers.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.convert_element_type(np.array([1.7, -1.7]), np.int32)
     Array([ 1, -1], dtype=int32)
     """
@@ -814,9 +790,7 @@ real_p.samples = [
 @real_p.abstract
 def _(x: ShapedArray) -> ShapedArray:
     if not dtype_predicates.is_complex(x.dtype):
-        raise ArgumentError(
-            function="real", argument="x", got=x, expected="an array of complex numbers"
-        )
+        raise ArgumentError.about("real", "x", x, "an array of complex numbers")
     return intern_aval(x.shape, dtype_predicates.real_part_dtype(x.dtype), x.weak_type, None)
 
 

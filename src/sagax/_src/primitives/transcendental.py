@@ -134,8 +134,6 @@ def exp(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` (a `Tolerance` or an `AccuracyMode`) selects an implementation on devices with several.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.exp(np.array([0.0, 1.0])).round(2)
     Array([1.  , 2.72], dtype=float32)
     """
@@ -169,8 +167,6 @@ def exp2(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.exp2(np.array([3.0, 0.5])).round(4)
     Array([8.    , 1.4142], dtype=float32)
     """
@@ -191,8 +187,6 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.expm1(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.7183], dtype=float32)
     """
@@ -207,8 +201,6 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
 
     The derivative is 1 / x for all x. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.log(np.array([1.0, 2.0])).round(4)
     Array([0.    , 0.6931], dtype=float32)
     """
@@ -229,8 +221,6 @@ def log1p(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.log1p(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.6931], dtype=float32)
     """
@@ -251,8 +241,6 @@ def logistic(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.logistic(np.array([0.0, 1.0])).round(3)
     Array([0.5  , 0.731], dtype=float32)
     """
@@ -314,8 +302,6 @@ tan_p = _accurate(
 def sin(x: Any, *, accuracy: Any = None) -> Any:
     """Return the sine of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sin(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8415], dtype=float32)
     """
@@ -325,8 +311,6 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
 def cos(x: Any, *, accuracy: Any = None) -> Any:
     """Return the cosine of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.cos(np.array([0.0, 1.0])).round(4)
     Array([1.    , 0.5403], dtype=float32)
     """
@@ -336,8 +320,6 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
 def tan(x: Any, *, accuracy: Any = None) -> Any:
     """Return the tangent of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.tan(np.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5463], dtype=float32)
     """
@@ -380,8 +362,6 @@ def _asin(x: Number) -> Number:
 def asin(x: Any) -> Any:
     """Return the angle in [-pi/2, pi/2] whose sine is `x`, elementwise; NaN where |x| > 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.asin(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.5708], dtype=float32)
     """
@@ -391,8 +371,6 @@ def asin(x: Any) -> Any:
 def acos(x: Any) -> Any:
     """Return the angle in [0, pi] whose cosine is `x`, elementwise; NaN where |x| > 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.acos(np.array([1.0, -1.0])).round(4)
     Array([0.    , 3.1416], dtype=float32)
     """
@@ -402,8 +380,6 @@ def acos(x: Any) -> Any:
 def atan(x: Any) -> Any:
     """Return the angle in [-pi/2, pi/2] whose tangent is `x`, elementwise.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.atan(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.7854], dtype=float32)
     """
@@ -442,8 +418,6 @@ def atan2(x: Any, y: Any) -> Any:
 
     Elementwise, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.atan2(np.array([1.0, -1.0]), np.array([1.0, -1.0])).round(4)
     Array([ 0.7854, -2.3562], dtype=float32)
     """
@@ -480,8 +454,6 @@ def _cosh(x: Number) -> Number:
 def sinh(x: Any) -> Any:
     """Return the hyperbolic sine of `x`, elementwise.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.sinh(np.array([0.0, 1.0])).round(4)
     Array([0.    , 1.1752], dtype=float32)
     """
@@ -491,8 +463,6 @@ def sinh(x: Any) -> Any:
 def cosh(x: Any) -> Any:
     """Return the hyperbolic cosine of `x`, elementwise.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.cosh(np.array([0.0, 1.0])).round(4)
     Array([1.    , 1.5431], dtype=float32)
     """
@@ -502,8 +472,6 @@ def cosh(x: Any) -> Any:
 def tanh(x: Any, *, accuracy: Any = None) -> Any:
     """Return the hyperbolic tangent of `x`, elementwise. `accuracy` is as in `exp`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.tanh(np.array([0.0, 1.0])).round(3)
     Array([0.   , 0.762], dtype=float32)
     """
@@ -567,8 +535,6 @@ lower_to(atanh_p, "chlo.atanh", in_float32=True)
 def asinh(x: Any) -> Any:
     """Return the number whose hyperbolic sine is `x`, elementwise.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.asinh(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8814], dtype=float32)
     """
@@ -578,8 +544,6 @@ def asinh(x: Any) -> Any:
 def acosh(x: Any) -> Any:
     """Return the nonnegative number whose hyperbolic cosine is `x`, elementwise; NaN where x < 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.acosh(np.array([1.0, 2.0])).round(3)
     Array([0.   , 1.317], dtype=float32)
     """
@@ -589,8 +553,6 @@ def acosh(x: Any) -> Any:
 def atanh(x: Any) -> Any:
     """Return the number whose hyperbolic tangent is `x`, elementwise; NaN where |x| > 1.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.atanh(np.array([0.0, 0.5])).round(4)
     Array([0.    , 0.5493], dtype=float32)
     """

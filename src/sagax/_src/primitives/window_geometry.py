@@ -164,12 +164,8 @@ class Window:
                 continue
             for axis, entry in enumerate(entries):
                 if not dims.is_dim(entry) and entry < 1:
-                    raise ShapeError(
-                        function=function,
-                        argument=argument,
-                        path=f"[{axis}]",
-                        got=entry,
-                        expected="at least 1",
+                    raise ShapeError.about(
+                        function, argument, entry, "at least 1", path=f"[{axis}]"
                     )
         for axis, (size, padded) in enumerate(zip(shape, self.padded(shape))):
             if not dims.is_dim(padded) and padded < 0:
@@ -228,7 +224,6 @@ def padtype_to_pads(
     'VALID' pads nothing. 'SAME' pads such that the number of windows is ceil(size / stride); of an odd
     total the larger half goes after, for 'SAME_LOWER' before. Explicit pairs are unchanged.
 
-    >>> from sagax import lax
     >>> lax.padtype_to_pads((8, 7), (3, 2), (2, 2), 'SAME')
     [(0, 1), (0, 1)]
     """
@@ -261,11 +256,8 @@ def named_padding(
     pairs = []
     for n, k, stride in zip(shape, window, strides):
         if not dims.is_dim(stride) and stride < 1:
-            raise ShapeError(
-                function=function,
-                argument="window_strides",
-                got=tuple(strides),
-                expected="strides of at least 1",
+            raise ShapeError.about(
+                function, "window_strides", tuple(strides), "strides of at least 1"
             )
         total = dims.non_negative((dims.ceil_div(n, stride) - 1) * stride + k - n)
         less = total // 2
@@ -312,7 +304,6 @@ def reduce_window_shape_tuple(
 ) -> tuple[int, ...]:
     """Return the shape of a reduction over windows of an array of shape `operand_shape`.
 
-    >>> from sagax import lax
     >>> lax.reduce_window_shape_tuple((8, 8), (3, 3), (2, 2), [(0, 0), (1, 1)])
     (3, 4)
     """
@@ -432,19 +423,3 @@ def _lower_symbolic_windows(
         api_version="2 : i32",
         called_computations=f"[@{name}]",
     )
-
-
-__all__ = [
-    "REDUCTION_NAMES",
-    "Window",
-    "lower_windows",
-    "named_padding",
-    "numpy_windows",
-    "padding_pairs",
-    "padtype_to_pads",
-    "reduce_window_shape_tuple",
-    "stacked_windows",
-    "window_elements",
-    "window_of",
-    "window_params",
-]

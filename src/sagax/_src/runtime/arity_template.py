@@ -12,8 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-__all__ = ["filled_in"]
-
 _HERE = Path(__file__).parent
 
 

@@ -17,8 +17,6 @@ from sagax._src.runtime import commit_sites, effect_tokens
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import Compiled, buffers_on, explained
 
-__all__ = ["FAILURES", "entry", "noted", "ran"]
-
 Entry = Callable[[list, Sequence[ConcreteArray]], Any]
 FAILURES = (xla.EngineError, xla.DeletedBufferError, TypeError, ValueError)
 _new = object.__new__

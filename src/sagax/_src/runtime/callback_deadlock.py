@@ -18,8 +18,6 @@ from sagax._src.callbacks import active_calls
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.runtime.distributed import process
 
-__all__ = ["CallbackDeadlockError", "before_reading", "refuse", "until"]
-
 _STILL = 0.5  # seconds without activity
 _PAUSE = 0.02
 _TASKS = "/proc/self/task"

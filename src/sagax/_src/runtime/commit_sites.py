@@ -12,8 +12,6 @@ from sagax._src.diagnostics.model import Label
 from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.runtime.array import ConcreteArray
 
-__all__ = ["DeviceConflictError", "conflict", "inherit", "note"]
-
 
 class DeviceConflictError(ArgumentValueError):
     """Arrays that are committed to different devices are operands of one computation."""

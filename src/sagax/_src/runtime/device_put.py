@@ -202,7 +202,6 @@ def make_array_from_callback(
     Raises:
       ValueError: the sharding does not fit the shape, or a shard has another shape than its index.
 
-    >>> import sagax, numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
     >>> x = np.arange(8.0, dtype=np.float32)
     >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
@@ -264,10 +263,9 @@ def make_array_from_single_device_arrays(
     Raises:
       ValueError: a shard is missing, on another device or has another shape or dtype.
 
-    >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
     >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
-    >>> part = sagax.device_put(np.ones(4), sagax.devices()[0])
+    >>> part = sagax.device_put(snp.ones(4), sagax.devices()[0])
     >>> sagax.make_array_from_single_device_arrays((4,), sharding, [part])
     Array([1., 1., 1., 1.], dtype=float32)
     """
@@ -287,12 +285,7 @@ def make_array_from_single_device_arrays(
     by_device: dict[Any, ConcreteArray] = {}
     for i, x in enumerate(arrays):
         if type(x) is not ConcreteArray or len(x.devices()) != 1:
-            raise ArgumentError(
-                function=name,
-                argument=f"arrays[{i}]",
-                got=x,
-                expected="an array on one device",
-            )
+            raise ArgumentError.about(name, f"arrays[{i}]", x, "an array on one device")
         if x.shape != target_sharding:
             raise ArgumentValueError(
                 function=name,
@@ -339,7 +332,6 @@ def make_array_from_process_local_data(
       global_shape: the shape of the whole array. If left out, or where it has None, a dimension that is sharded over n processes is n times longer than in `local_data`. Where it is equal to
         the shape of `local_data`, each process has all of the data.
 
-    >>> import sagax, numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
     >>> sharding = NamedSharding(sagax.make_mesh((1,), ("x",)), P("x"))
     >>> sagax.make_array_from_process_local_data(sharding, np.ones(4, np.float32))
@@ -354,11 +346,8 @@ def make_array_from_process_local_data(
     else:
         shape = tuple(global_shape) if not isinstance(global_shape, int) else (global_shape,)
     if len(shape) != data.ndim:
-        raise ArgumentValueError(
-            function=name,
-            argument="global_shape",
-            got=shape,
-            expected=f"a shape of the rank of local_data, {data.ndim}",
+        raise ArgumentValueError.about(
+            name, "global_shape", shape, f"a shape of the rank of local_data, {data.ndim}"
         )
     tiles = sharding.tiles(data.ndim)
     local = [

@@ -199,7 +199,6 @@ def default_device() -> Any:
 def devices(platform: str | None = None) -> list[Any]:
     """List all devices of a platform (default: the default one), those of other processes included.
 
-    >>> import sagax
     >>> sagax.devices()[0].platform in ("cpu", "gpu")
     True
     """
@@ -211,7 +210,6 @@ def local_devices(
 ) -> list[Any]:
     """List the devices of this process (or of the process `process_index`).
 
-    >>> import sagax
     >>> sagax.local_devices() == [d for d in sagax.devices() if d.process_index == 0]
     True
     """
@@ -220,11 +218,8 @@ def local_devices(
     if index is None:
         return list(found.local_devices)
     if not 0 <= index < process_count():
-        raise ArgumentValueError(
-            function="local_devices",
-            argument="process_index",
-            got=index,
-            expected=f"a process from 0 to {process_count() - 1}",
+        raise ArgumentValueError.about(
+            "local_devices", "process_index", index, f"a process from 0 to {process_count() - 1}"
         )
     return [d for d in found.devices if d.process_index == index]
 
@@ -232,7 +227,6 @@ def local_devices(
 def device_count(backend: str | None = None) -> int:
     """Count the devices of the platform, in all processes.
 
-    >>> import sagax
     >>> sagax.device_count() == len(sagax.devices())
     True
     """
@@ -242,7 +236,6 @@ def device_count(backend: str | None = None) -> int:
 def local_device_count(backend: str | None = None) -> int:
     """Count the devices of the platform in this process.
 
-    >>> import sagax
     >>> sagax.local_device_count() <= sagax.device_count()
     True
     """
@@ -252,7 +245,6 @@ def local_device_count(backend: str | None = None) -> int:
 def process_count(backend: str | None = None) -> int:
     """Return the number of processes; 1 unless `sagax.distributed` was initialized.
 
-    >>> import sagax
     >>> sagax.process_count()
     1
     """
@@ -262,7 +254,6 @@ def process_count(backend: str | None = None) -> int:
 def process_index(backend: str | None = None) -> int:
     """Return the index of this process.
 
-    >>> import sagax
     >>> sagax.process_index()
     0
     """
@@ -272,7 +263,6 @@ def process_index(backend: str | None = None) -> int:
 def process_indices(backend: str | None = None) -> list[int]:
     """Return the indices of all processes.
 
-    >>> import sagax
     >>> sagax.process_indices()
     [0]
     """
@@ -282,7 +272,6 @@ def process_indices(backend: str | None = None) -> list[int]:
 def default_backend() -> str:
     """Return the name of the default platform: "cpu" or "gpu".
 
-    >>> import sagax
     >>> sagax.default_backend() in ("cpu", "gpu")
     True
     """

@@ -28,13 +28,7 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import reduce_sum_p
 from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
-from sagax._src.runtime.compile import (
-    Compiled,
-    Lowered,
-    placement,
-    placement_of_jaxpr,
-    platform_of,
-)
+from sagax._src.runtime.compile import Compiled, Lowered, placement, placement_of_jaxpr, platform_of
 from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr

@@ -75,7 +75,6 @@ def effects_barrier() -> None:
 
     Raises a callback's exception; CallbackDeadlockError inside of a callback.
 
-    >>> import sagax
     >>> sagax.jit(lambda x: sagax.debug.print("x = {}", x))(1.5)
     x = 1.5
     >>> sagax.effects_barrier()

@@ -285,18 +285,3 @@ def check_abstract(sharding: Any, what: str) -> None:
             got=sharding,
             fix="use NamedSharding(mesh, spec) with a mesh of devices",
         )
-
-
-__all__ = [
-    "Placement",
-    "described",
-    "in_context",
-    "interned",
-    "mesh_of",
-    "meshes_in",
-    "named",
-    "put",
-    "replicated",
-    "single",
-    "typed",
-]

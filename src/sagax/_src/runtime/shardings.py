@@ -36,7 +36,6 @@ def make_mesh(
     Raises:
       ValueError: there are fewer devices than the mesh needs.
 
-    >>> import sagax
     >>> print(sagax.make_mesh((1,), ("x",)))
     Mesh('x': 1, axis_types=(Explicit,))
     """
@@ -49,11 +48,8 @@ def make_mesh(
             expected=f"a name for each of the {len(sizes)} sizes {sizes}",
         )
     if not all(isinstance(s, (int, np.integer)) and s > 0 for s in sizes):
-        raise ArgumentValueError(
-            function="make_mesh",
-            argument="axis_shapes",
-            got=repr(sizes),
-            expected="sizes of at least 1",
+        raise ArgumentValueError.about(
+            "make_mesh", "axis_shapes", repr(sizes), "sizes of at least 1"
         )
     found = list(known_devices.devices() if devices is None else devices)
     count = math.prod(sizes)
@@ -76,7 +72,6 @@ def make_mesh(
 def get_mesh() -> Mesh:
     """Return the mesh in force, set by `set_mesh`; empty if there is none.
 
-    >>> import sagax
     >>> sagax.sharding.get_mesh().empty
     True
     """
@@ -100,7 +95,6 @@ class set_mesh:
       TypeError: it is no mesh of devices.
       ValueError: it is called while tracing.
 
-    >>> import sagax
     >>> with sagax.set_mesh(sagax.make_mesh((1,), ("x",))):
     ...     sagax.sharding.get_abstract_mesh()
     AbstractMesh('x': 1, axis_types=(Explicit,))
@@ -221,17 +215,7 @@ def make_single_device_sharding(
 ) -> SingleDeviceSharding:
     """Create the sharding of an array on one device.
 
-    >>> import sagax
     >>> sagax.sharding.make_single_device_sharding(sagax.devices()[0]).num_devices
     1
     """
     return SingleDeviceSharding(device, memory_kind=memory_kind)
-
-
-__all__ = [
-    "get_mesh",
-    "make_mesh",
-    "make_single_device_sharding",
-    "set_mesh",
-    "use_abstract_mesh",
-]

@@ -123,6 +123,3 @@ def _as_mask(back: Any, aval: Any) -> Any:
     if back is None or type(back) is Zero:
         back = instantiate(Zero(aval))
     return ne(back, np.zeros((), aval.dtype)[()])
-
-
-__all__ = ["Masks", "is_enabled"]

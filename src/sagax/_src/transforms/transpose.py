@@ -7,7 +7,7 @@ from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.families import CotangentMask
-from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.trace import Trace, current, state
@@ -261,6 +261,3 @@ def transpose_jaxpr(
         avals += [v.aval for v, nz in zip(inner.outvars, nonzero, strict=True) if nz]
         found = derived_jaxpr(inner, key, fun, avals, marks)
     return found
-
-
-__all__ = ["backward", "eval_jaxpr", "instantiate", "transpose_jaxpr", "transpose_rule"]

@@ -40,7 +40,6 @@ def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
       TypeError: `cls` is not a class, or a subclass of such a class and the options differ.
       ValueError: `cls` is a pytree node already.
 
-    >>> import sagax
     >>> from sagax import tree
     >>> @tree.dataclass
     ... class Layer:
@@ -126,6 +125,3 @@ def _register(cls: Any) -> None:
 
     registry.register_pytree_node(cls, flatten, unflatten, flatten_with_keys)
     registry.name_data_fields(cls, data)
-
-
-__all__ = ["pytree_dataclass"]

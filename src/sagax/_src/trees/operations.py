@@ -56,7 +56,6 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], P
       ValueError: the tree cannot be flattened, for instance because the keys of a dict cannot be
         sorted or because it contains itself; the message names the position.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_flatten({"b": (1, None), "a": 2})
     ([2, 1], PyTreeDef({'a': *, 'b': (*, None)}))
     """
@@ -71,7 +70,6 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
 
     Args and errors are those of `tree_flatten`.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_leaves({"b": (1, None), "a": 2})
     [2, 1]
     """
@@ -86,7 +84,6 @@ def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
 
     Args and errors are those of `tree_flatten`.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_structure([1, (2, 3)])
     PyTreeDef([*, (*, *)])
     """
@@ -107,7 +104,6 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
       TypeError: `treedef` is not a structure, or `leaves` cannot be iterated over.
       ValueError: there are more or fewer leaves than the structure has.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_unflatten(tree_util.tree_structure([0, (0, 0)]), "abc")
     ['a', ('b', 'c')]
     """
@@ -142,7 +138,6 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf | None = None) -> bool:
     Raises:
       TypeError: `iterable` cannot be iterated over.
 
-    >>> from sagax import tree_util
     >>> tree_util.all_leaves([1, "a"]), tree_util.all_leaves([1, (2, 3)])
     (True, False)
     """
@@ -173,7 +168,6 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | Non
       ValueError: one of `rest` does not have the structure of `tree`; the message names each position
         that differs and what both trees have there.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_map(lambda x, y: x + y, {"a": 1, "b": 2}, {"a": 10, "b": 20})
     {'a': 11, 'b': 22}
     """
@@ -210,7 +204,6 @@ def tree_map_with_path(
       ValueError: one of `rest` does not have the structure of `tree`; the message names each position
         that differs and what both trees have there.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_map_with_path(
     ...     lambda path, x: tree_util.keystr(path) + f"={x}", {"a": [1, 2]})
     {'a': ["['a'][0]=1", "['a'][1]=2"]}
@@ -263,7 +256,6 @@ def tree_flatten_with_path(
     Raises:
       ValueError: as `tree_flatten`.
 
-    >>> from sagax import tree_util
     >>> leaves, treedef = tree_util.tree_flatten_with_path({"a": [1, 2]})
     >>> leaves[1]
     ((DictKey(key='a'), SequenceKey(idx=1)), 2)
@@ -278,7 +270,6 @@ def tree_leaves_with_path(
 
     Args and errors are those of `tree_flatten_with_path`.
 
-    >>> from sagax import tree_util
     >>> for path, leaf in tree_util.tree_leaves_with_path({"b": [1, 2], "a": 3}):
     ...     print(tree_util.keystr(path), leaf)
     ['a'] 3
@@ -323,7 +314,6 @@ def tree_reduce(
     Raises:
       TypeError: `function` is not callable, or there are neither leaves nor an initializer.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_reduce(lambda total, x: total + x, {"a": 1, "b": [2, 3]}, 0)
     6
     """
@@ -361,7 +351,6 @@ def tree_reduce_associative(
     Raises:
       TypeError: `operation` is not callable, or there are neither leaves nor an identity.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_reduce_associative(lambda x, y: f"({x}{y})", ["a", "b", "c", "d"])
     '((ab)(cd))'
     """
@@ -394,7 +383,6 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
       tree: a pytree whose leaves have a truth value.
       is_leaf: as in `tree_flatten`.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_all({"a": True, "b": [1, 0]})
     False
     """
@@ -428,7 +416,6 @@ def tree_transpose(
       ValueError: the tree does not begin with the outer structure, or has no subtree to take the
         inner one from.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_transpose(
     ...     tree_util.tree_structure([0, 0]), None, [{"a": 1, "b": 2}, {"a": 3, "b": 4}])
     {'a': [1, 3], 'b': [2, 4]}
@@ -519,7 +506,6 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf | None = No
       ValueError: `prefix_tree` is no prefix of `full_tree`; the message names each position that
         differs.
 
-    >>> from sagax import tree_util
     >>> tree_util.tree_broadcast([1, 2], [("x", "y"), {"k": "z"}])
     [(1, 1), {'k': 2}]
     """
@@ -565,7 +551,6 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     Raises:
       TypeError: one of `treedefs` is not a structure.
 
-    >>> from sagax import tree_util
     >>> leaf = tree_util.tree_structure(0)
     >>> tree_util.treedef_tuple([leaf, tree_util.tree_structure([0])])
     PyTreeDef((*, [*]))
@@ -594,7 +579,6 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     Raises:
       TypeError: `treedef` is not a structure.
 
-    >>> from sagax import tree_util
     >>> tree_util.treedef_children(tree_util.tree_structure([1, (2, 3)]))
     [PyTreeDef(*), PyTreeDef((*, *))]
     """
@@ -609,7 +593,6 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     Raises:
       TypeError: `treedef` is not a structure.
 
-    >>> from sagax import tree_util
     >>> tree_util.treedef_is_leaf(tree_util.tree_structure(1.0))
     True
     >>> tree_util.treedef_is_leaf(tree_util.tree_structure([1.0]))

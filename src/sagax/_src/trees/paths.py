@@ -49,7 +49,6 @@ def keystr(keys: Iterable[Any], *, simple: bool = False, separator: str = "") ->
     Raises:
       TypeError: `keys` is not a sequence of key entries.
 
-    >>> from sagax import tree_util
     >>> [(path, leaf)] = tree_util.tree_leaves_with_path({"w": [3.0]})
     >>> tree_util.keystr(path)
     "['w'][0]"

@@ -104,7 +104,6 @@ def register_pytree_node(
       TypeError: `nodetype` is not a class or a function is not callable.
       ValueError: `nodetype` is registered already.
 
-    >>> from sagax import tree_util
     >>> class Interval:
     ...     def __init__(self, low, high):
     ...         self.low, self.high = low, high
@@ -140,7 +139,6 @@ def register_pytree_with_keys(
       TypeError: `nodetype` is not a class or a function is not callable.
       ValueError: `nodetype` is registered already.
 
-    >>> from sagax import tree_util
     >>> class Line:
     ...     def __init__(self, slope):
     ...         self.slope = slope
@@ -170,7 +168,6 @@ def register_pytree_node_class(cls: Class) -> Class:
       TypeError: `cls` is not a class or lacks one of the methods.
       ValueError: `cls` is registered already.
 
-    >>> from sagax import tree_util
     >>> @tree_util.register_pytree_node_class
     ... class Scaled:
     ...     def __init__(self, value, unit):
@@ -200,7 +197,6 @@ def register_pytree_with_keys_class(cls: Class) -> Class:
       TypeError: `cls` is not a class or lacks one of the methods.
       ValueError: `cls` is registered already.
 
-    >>> from sagax import tree_util
     >>> @tree_util.register_pytree_with_keys_class
     ... class Box:
     ...     def __init__(self, content):
@@ -235,7 +231,6 @@ def register_static(cls: type[T]) -> type[T]:
       TypeError: `cls` is not a class.
       ValueError: `cls` is registered already.
 
-    >>> from sagax import tree_util
     >>> @tree_util.register_static
     ... class Mode(str):
     ...     pass
@@ -274,7 +269,7 @@ def register_dataclass(
         class is registered already.
 
     >>> import dataclasses
-    >>> from sagax import tree, tree_util
+    >>> from sagax import tree
     >>> @tree_util.register_dataclass
     ... @dataclasses.dataclass
     ... class Layer:
@@ -316,7 +311,7 @@ def static(**kwargs: Any) -> Any:
       TypeError: `metadata` is not a mapping, or a keyword is not one of `dataclasses.field`.
 
     >>> import dataclasses
-    >>> from sagax import tree, tree_util
+    >>> from sagax import tree
     >>> @tree_util.register_dataclass
     ... @dataclasses.dataclass
     ... class Named:
@@ -469,7 +464,6 @@ def _quote_names(names: list[str]) -> str:
 def is_tree_node(typ: type) -> bool:
     """Return whether instances of exactly the class `typ` are nodes of pytrees, not leaves.
 
-    >>> from sagax import tree_util
     >>> tree_util.is_tree_node(dict), tree_util.is_tree_node(float)
     (True, False)
     """
@@ -482,7 +476,6 @@ def flatten_one_level(tree: Any) -> tuple[Iterable[Any], Hashable]:
     Raises:
       ValueError: `tree` is a leaf.
 
-    >>> from sagax import tree_util
     >>> tree_util.flatten_one_level({"b": [1, 2], "a": 3})
     ((3, [1, 2]), ('a', 'b'))
     """
@@ -498,7 +491,6 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], H
     Raises:
       ValueError: `tree` is a leaf.
 
-    >>> from sagax import tree_util
     >>> tree_util.flatten_one_level_with_keys({"b": [1, 2], "a": 3})
     (((DictKey(key='a'), 3), (DictKey(key='b'), [1, 2])), ('a', 'b'))
     """
@@ -588,7 +580,6 @@ class Partial(functools.partial):
     Raises:
       TypeError: `func` is not callable.
 
-    >>> from sagax import tree_util
     >>> power = tree_util.Partial(pow, 2.0)
     >>> tree_util.tree_map(lambda x: x + 1, power)(2)
     9.0

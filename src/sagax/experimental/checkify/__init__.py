@@ -75,8 +75,6 @@ def checkify(
     Raises:
       TypeError: `f` is no function, or `errors` no set of kinds of checks.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.experimental import checkify
     >>> f = checkify.checkify(lambda x, i: snp.log(x)[i], errors=checkify.automatic_checks)
     >>> error, out = f(snp.array([1.0, 2.0]), 5)
     >>> error.get()

@@ -84,7 +84,6 @@ def check_error(error: Error) -> None:
       ArgumentError: `error` is not an `Error`.
 
     >>> from sagax.experimental import checkify
-    >>> import sagax.numpy as snp
     >>> def f(x):
     ...     error, out = checkify.checkify(snp.log, errors=checkify.nan_checks)(x)
     ...     checkify.check_error(error)

@@ -154,7 +154,6 @@ class Error:
     """The failure of a checked function, or none: a pytree of arrays, which transformations accept.
 
     >>> from sagax.experimental import checkify
-    >>> import sagax.numpy as snp
     >>> def f(x):
     ...     checkify.check(x > 0, "{} is not positive", x)
     ...     return snp.log(x)

@@ -17,8 +17,6 @@ Statistics = _cache.Statistics
 def set_cache_dir(path: str | os.PathLike[str]) -> None:
     """Set the folder of the cache. It is created when the first executable is stored.
 
-    >>> import sagax
-    >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> before = sagax.config.compilation_cache_dir
     >>> compilation_cache.set_cache_dir("/tmp/programs-of-mine")
     >>> sagax.config.compilation_cache_dir
@@ -31,8 +29,6 @@ def set_cache_dir(path: str | os.PathLike[str]) -> None:
 def reset_cache() -> None:
     """Reset the cache to the default folder. Executables in other folders remain there.
 
-    >>> import sagax
-    >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> before = sagax.config.compilation_cache_dir
     >>> compilation_cache.reset_cache()
     >>> sagax.config.compilation_cache_dir is None
@@ -47,7 +43,6 @@ def clear() -> int:
 
     Raises OSError if the folder is not accessible.
 
-    >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> compilation_cache.clear() >= 0
     True
     """
@@ -60,7 +55,6 @@ def statistics() -> Statistics:
     The fields: `folder` (None: the cache is off), `loaded`, `compiled`, `stored`, `refused` (entries that
     were corrupt or writable by others), `seconds_saved`, `entries` and `size` in bytes.
 
-    >>> from sagax.experimental.compilation_cache import compilation_cache
     >>> compilation_cache.statistics().loaded >= 0
     True
     """

@@ -99,7 +99,6 @@ def gensym(suffix: str = "") -> Callable[[Any], Var]:
     """Return a function that creates a new variable of a type.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.extend import core
     >>> core.gensym()(ShapedArray((3,), "float32"))
     Var(f32[3])
     """
@@ -117,8 +116,6 @@ def new_jaxpr_eqn(
 ) -> Eqn:
     """Create an equation of a `Jaxpr`: one application of a primitive.
 
-    >>> import sagax
-    >>> from sagax.extend import core
     >>> eqn = sagax.make_jaxpr(lambda x: -x)(1.0).eqns[0]
     >>> core.new_jaxpr_eqn(eqn.invars, eqn.outvars, eqn.primitive, eqn.params).primitive
     neg
@@ -131,8 +128,6 @@ def new_jaxpr_eqn(
 def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
     """Evaluate a closed jaxpr for the arguments.
 
-    >>> import sagax
-    >>> from sagax.extend import core
     >>> core.jaxpr_as_fun(sagax.make_jaxpr(lambda x: x + 1)(1), 2)
     [Array(3, dtype=int32, weak_type=True)]
     """
@@ -142,8 +137,6 @@ def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
     """Yield the jaxprs in the parameters of an equation.
 
-    >>> import sagax
-    >>> from sagax.extend import core
     >>> program = sagax.make_jaxpr(sagax.jit(lambda x: x + 1))(1)
     >>> len(list(core.jaxprs_in_params(program.eqns[0].params)))
     1
@@ -154,8 +147,6 @@ def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
     """Yield the jaxprs in the equations of a jaxpr.
 
-    >>> import sagax
-    >>> from sagax.extend import core
     >>> program = sagax.make_jaxpr(sagax.jit(lambda x: x + 1))(1)
     >>> len(list(core.subjaxprs(program.jaxpr)))
     1
@@ -168,7 +159,6 @@ def mapped_aval(size: Any, axis: int | None, aval: Any) -> Any:
     """Return the type of one example of a batch of that type, mapped along `axis`.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.extend import core
     >>> core.mapped_aval(3, 0, ShapedArray((3, 2), "float32"))
     ShapedArray(float32[2])
     """
@@ -182,7 +172,6 @@ def unmapped_aval(size: Any, axis: int | None, aval: Any, explicit_mesh_axis: An
     """Return the type of a batch of `size` examples of that type, along `axis`.
 
     >>> from sagax.core import ShapedArray
-    >>> from sagax.extend import core
     >>> core.unmapped_aval(3, 0, ShapedArray((2,), "float32"))
     ShapedArray(float32[3,2])
     """
@@ -196,8 +185,6 @@ def unmapped_aval(size: Any, axis: int | None, aval: Any, explicit_mesh_axis: An
 def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
     """Return the dtype of tangents of a dtype: itself, or float0 for integers.
 
-    >>> import numpy as np
-    >>> from sagax.extend import core
     >>> core.primal_dtype_to_tangent_dtype(np.dtype("float32"))
     dtype('float32')
     """
@@ -207,7 +194,6 @@ def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> Any:
 def valid_jaxtype(x: Any) -> bool:
     """Return whether `x` is an array, a tracer or a number.
 
-    >>> from sagax.extend import core
     >>> core.valid_jaxtype(1.5), core.valid_jaxtype("text")
     (True, False)
     """
@@ -217,7 +203,6 @@ def valid_jaxtype(x: Any) -> bool:
 def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
     """Return `force(val)` of a concrete value. Raises ConcretizationTypeError, with `context`, for a tracer.
 
-    >>> from sagax.extend import core
     >>> core.concrete_or_error(int, 3.0)
     3
     """
@@ -247,7 +232,6 @@ class _OpaqueTraceState:
 def get_opaque_trace_state(convention: str | None = None) -> Any:
     """Return a value that is equal while the trace state is.
 
-    >>> from sagax.extend import core
     >>> core.get_opaque_trace_state() == core.get_opaque_trace_state()
     True
     """
@@ -257,7 +241,6 @@ def get_opaque_trace_state(convention: str | None = None) -> Any:
 def find_top_trace(xs: Any = None) -> Any:
     """Return the current trace.
 
-    >>> from sagax.extend import core
     >>> type(core.find_top_trace()).__name__
     'EvalTrace'
     """
@@ -267,7 +250,6 @@ def find_top_trace(xs: Any = None) -> Any:
 def set_current_trace(trace: Any, check_leaks: bool = False) -> Any:
     """Context manager: operations are handled by `trace` inside.
 
-    >>> from sagax.extend import core
     >>> with core.set_current_trace(core.find_top_trace()):
     ...     pass
     """
@@ -278,7 +260,6 @@ def set_current_trace(trace: Any, check_leaks: bool = False) -> Any:
 def take_current_trace() -> Iterator[Any]:
     """Context manager that gives the current trace, while operations are handled by none.
 
-    >>> from sagax.extend import core
     >>> with core.take_current_trace() as trace:
     ...     pass
     """
@@ -290,7 +271,6 @@ def take_current_trace() -> Iterator[Any]:
 def nonempty_axis_env_DO_NOT_USE() -> bool:
     """Return whether a named axis is in scope.
 
-    >>> from sagax.extend import core
     >>> core.nonempty_axis_env_DO_NOT_USE()
     False
     """
@@ -300,7 +280,6 @@ def nonempty_axis_env_DO_NOT_USE() -> bool:
 def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
     """Return the named axes in scope.
 
-    >>> from sagax.extend import core
     >>> core.unsafe_get_axis_names_DO_NOT_USE()
     []
     """
@@ -310,7 +289,6 @@ def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
 def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
     """Return whether a jaxpr is being staged.
 
-    >>> from sagax.extend import core
     >>> core.unsafe_am_i_under_a_jit_DO_NOT_USE()
     False
     """
@@ -320,7 +298,6 @@ def unsafe_am_i_under_a_jit_DO_NOT_USE() -> bool:
 def unsafe_am_i_under_a_vmap_DO_NOT_USE() -> bool:
     """Return whether a vmap is in progress.
 
-    >>> from sagax.extend import core
     >>> core.unsafe_am_i_under_a_vmap_DO_NOT_USE()
     False
     """

@@ -15,7 +15,6 @@ class Primitive(primitive.Primitive):
     primitive is evaluated. `sagax.interpreters` registers the other rules: `mlir.register_lowering`,
     `ad.primitive_jvps`, `ad.primitive_transposes`, `batching.primitive_batchers`.
 
-    >>> import sagax, sagax.numpy as snp
     >>> from sagax.extend.core import Primitive
     >>> from sagax.interpreters import ad, batching, mlir
     >>> twice_p = Primitive("twice")

@@ -17,23 +17,3 @@ if TYPE_CHECKING:
     from sagax.numpy._indexing._lazy_names import *
 else:
     __getattr__, __dir__ = _lazy_names(__name__)
-
-__all__ = [
-    "IndexUpdateHelper",
-    "IndexUpdateRef",
-    "Slice",
-    "array_getitem",
-    "c_",
-    "ds",
-    "getitem",
-    "index_exp",
-    "ix_",
-    "mgrid",
-    "ogrid",
-    "put",
-    "put_along_axis",
-    "r_",
-    "s_",
-    "take",
-    "take_along_axis",
-]

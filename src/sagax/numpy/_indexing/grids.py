@@ -46,9 +46,7 @@ def _range(name: str, s: slice) -> Array:
     ]
     if isinstance(step, complex):
         if stop is None:
-            raise ArgumentValueError(
-                function=name, argument="slice", got=str(s), expected="a stop, as in 0:1:5j"
-            )
+            raise ArgumentValueError.about(name, "slice", str(s), "a stop, as in 0:1:5j")
         return linspace(0 if start is None else start, stop, int(abs(step)))
     if stop is None:  # a single number is the stop, as in arange
         start, stop = 0, 0 if start is None else start
@@ -73,9 +71,7 @@ def _axes(name: str, index: Any) -> list:
     """Create the ranges of a tuple of slices, in one dtype."""
     for s in index:
         if not isinstance(s, slice):
-            raise ArgumentError(
-                function=name, argument="index", got=s, expected="slices, as in 0:3, 0:1:5j"
-            )
+            raise ArgumentError.about(name, "index", s, "slices, as in 0:3, 0:1:5j")
     return promote_dtypes(name, *[_range(name, s) for s in index]) if index else []
 
 
@@ -85,8 +81,7 @@ class MeshGrid:
     Entry i holds coordinate i of each point. A slice start:stop:step is a range as of `arange`;
     with an imaginary step, such as 5j, it is that many numbers from start to stop, both included.
 
-    >>> import sagax.numpy as np
-    >>> np.mgrid[0:2, 0:2]
+    >>> snp.mgrid[0:2, 0:2]
     Array([[[0, 0],
             [1, 1]],
     <BLANKLINE>
@@ -107,8 +102,7 @@ class MeshGrid:
 class OpenGrid:
     """Create coordinates of a grid, one array an axis, which broadcast to the grid; see `mgrid`.
 
-    >>> import sagax.numpy as np
-    >>> np.ogrid[0:2, 0:3]
+    >>> snp.ogrid[0:2, 0:3]
     [Array([[0],
            [1]], dtype=int32), Array([[0, 1, 2]], dtype=int32)]
     """
@@ -216,9 +210,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     Raises:
       ValueError: an argument has not one dimension.
 
-    >>> import sagax.numpy as np
-    >>> x = np.arange(9).reshape(3, 3)
-    >>> x[np.ix_(np.array([0, 2]), np.array([0, 1]))]
+    >>> x = snp.arange(9).reshape(3, 3)
+    >>> x[snp.ix_(snp.array([0, 2]), snp.array([0, 1]))]
     Array([[0, 1],
            [6, 7]], dtype=int32)
     """
@@ -226,11 +219,8 @@ def ix_(*args: Any) -> tuple[Array, ...]:
     for k, arg in enumerate(args):
         x = as_array("ix_", arg, k)
         if x.ndim != 1:
-            raise ArgumentValueError(
-                function="ix_",
-                argument=f"at position {k}",
-                got=x,
-                expected="an array with one dimension",
+            raise ArgumentValueError.about(
+                "ix_", f"at position {k}", x, "an array with one dimension"
             )
         if x.dtype == np.bool_:
             fix = "pass the indices, such as jnp.nonzero(mask, size=n)[0]"

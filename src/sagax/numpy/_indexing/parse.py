@@ -338,14 +338,12 @@ def _window(axis: int, s: Slice, size: Any, position: int) -> AxisSlice:
     start = s.start
     count, stride = _integer("size", s.size), _integer("stride", s.stride)
     if stride < 1:
-        raise ArgumentError(function="ds", argument="stride", got=stride, expected="at least 1")
+        raise ArgumentError.about("ds", "stride", stride, "at least 1")
     if not isinstance(start, (Array, np.ndarray)):
         start = _integer("start", start)
         return _axis_slice(axis, slice(start, start + count * stride, stride), size, position)
     if start.ndim or not dtype_predicates.is_integer(start.dtype):
-        raise ArgumentError(
-            function="ds", argument="start", got=start, expected="an integer scalar"
-        )
+        raise ArgumentError.about("ds", "start", start, "an integer scalar")
     if count < 0 or (stride == 1 and count > size):
         raise ArgumentError(
             f"a window of {count} elements does not fit into axis {axis} with size {size}",
@@ -364,9 +362,7 @@ def _integer(argument: str, value: Any) -> Any:
     try:
         return operator.index(value)
     except TypeError:
-        raise ArgumentError(
-            function="ds", argument=argument, got=value, expected="an integer"
-        ) from None
+        raise ArgumentError.about("ds", argument, value, "an integer") from None
 
 
 # -- indices as numbers ---------------------------------------------------------------------------

@@ -68,17 +68,14 @@ def take(
     Raises:
       IndexError: an element of an empty axis is requested.
 
-    >>> import sagax.numpy as np
-    >>> np.take(np.array([5., 6., 7.]), np.array([0, -1, 9]))
+    >>> snp.take(snp.array([5., 6., 7.]), snp.array([0, -1, 9]))
     Array([ 5.,  7., nan], dtype=float32)
     """
     refuse_out("take", out)
     if mode == "raise":
         raise _no_raise("take")
     if mode not in (None, "fill", "clip", "wrap"):
-        raise ArgumentValueError(
-            function="take", argument="mode", got=repr(mode), expected="'fill', 'clip' or 'wrap'"
-        )
+        raise ArgumentValueError.about("take", "mode", repr(mode), "'fill', 'clip' or 'wrap'")
     a, aval = with_aval("take", a, 0)
     indices = _integers("take", indices, 1)
     if axis is None:
@@ -118,12 +115,8 @@ def _integers(function: str, x: Any, position: int) -> Any:
     if dtypes.is_extended(aval.dtype) or not (
         dtype_predicates.is_integer(aval.dtype) or aval.dtype == np.bool_
     ):
-        raise ArgumentValueError(
-            function=function,
-            argument="indices",
-            got=x,
-            expected="an array of integers",
-            fix="convert them with .astype(int)",
+        raise ArgumentValueError.about(
+            function, "indices", x, "an array of integers", fix="convert them with .astype(int)"
         )
     if aval.dtype == np.bool_:
         return convert(x, _INT32)
@@ -164,9 +157,8 @@ def take_along_axis(
       axis: an int, or None to take from `arr` with all its elements in one row.
       wrap_negative_indices: whether negative indices count from the end.
 
-    >>> import sagax.numpy as np
-    >>> x = np.array([[3, 1, 2], [6, 5, 4]])
-    >>> np.take_along_axis(x, np.array([[1], [2]]), axis=1)
+    >>> x = snp.array([[3, 1, 2], [6, 5, 4]])
+    >>> snp.take_along_axis(x, snp.array([[1], [2]]), axis=1)
     Array([[1],
            [4]], dtype=int32)
     """
@@ -174,16 +166,11 @@ def take_along_axis(
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
     if dtypes.is_extended(index_aval.dtype) or not dtype_predicates.is_integer(index_aval.dtype):
-        raise DtypeError(
-            function=function, argument="indices", got=indices, expected="an array of integers"
-        )
+        raise DtypeError.about(function, "indices", indices, "an array of integers")
     if axis is None:
         if index_aval.ndim != 1:
-            raise ArgumentValueError(
-                function=function,
-                argument="indices",
-                got=indices,
-                expected="an array with one dimension, since axis is None",
+            raise ArgumentValueError.about(
+                function, "indices", indices, "an array with one dimension, since axis is None"
             )
         arr, k = reshape(arr, (aval.size,)), 0
         aval = aval_of(arr)
@@ -277,8 +264,7 @@ def put(a: Any, ind: Any, v: Any, mode: str | None = None, *, inplace: bool = Tr
       mode: what an index out of bounds means: 'clip' (and None) the closest one, 'wrap' the index
         modulo the size of `a`. Negative indices count from the end, except in the mode 'clip'.
 
-    >>> import sagax.numpy as np
-    >>> np.put(np.zeros(4), np.array([0, 2]), 7, inplace=False)
+    >>> snp.put(snp.zeros(4), snp.array([0, 2]), 7, inplace=False)
     Array([7., 0., 7., 0.], dtype=float32)
     """
     _refuse_inplace("put", inplace, "x.at[...].set(values)")
@@ -332,8 +318,7 @@ def put_along_axis(
     indices out of bounds are dropped (`mode` 'drop', the default) or go to the closest index
     ('clip'). Arrays are immutable: `inplace=False` has to be passed.
 
-    >>> import sagax.numpy as np
-    >>> np.put_along_axis(np.zeros((2, 2)), np.array([[1], [0]]), 5, axis=1, inplace=False)
+    >>> snp.put_along_axis(snp.zeros((2, 2)), snp.array([[1], [0]]), 5, axis=1, inplace=False)
     Array([[0., 5.],
            [5., 0.]], dtype=float32)
     """

@@ -34,8 +34,7 @@ _SCALARS = (bool, int, float, complex)
 class IndexUpdateHelper:
     """Make `x.at[index]`: a reference to a part of `x`, to read or to update it.
 
-    >>> import sagax.numpy as np
-    >>> np.arange(4).at[1:3].set(7)
+    >>> snp.arange(4).at[1:3].set(7)
     Array([0, 7, 7, 3], dtype=int32)
     """
 
@@ -132,8 +131,7 @@ class IndexUpdateRef:
           strategy: the operation to read with: 'gather', 'static_slice' or 'dynamic_slice'. The
             result is the same; those that cannot do it raise TypeError.
 
-        >>> import sagax.numpy as np
-        >>> np.arange(4.).at[np.array([1, 9])].get(mode='fill', fill_value=-1)
+        >>> snp.arange(4.).at[snp.array([1, 9])].get(mode='fill', fill_value=-1)
         Array([ 1., -1.], dtype=float32)
         """
         if out_sharding is not None:
@@ -210,8 +208,7 @@ class IndexUpdateRef:
 
         `func` takes and gives a scalar; it is applied once for each time that an index occurs.
 
-        >>> import sagax.numpy as np
-        >>> np.arange(4).at[np.array([3, 3])].apply(lambda v: v * v)
+        >>> snp.arange(4).at[snp.array([3, 3])].apply(lambda v: v * v)
         Array([ 0,  1,  2, 81], dtype=int32)
         """
         if out_sharding is not None:

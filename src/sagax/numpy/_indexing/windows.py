@@ -37,8 +37,7 @@ def ds(start: Any, size: Any = _EVERYTHING, stride: int | None = None) -> slice 
     is moved to where it does when it is read, and dropped when it is written; with a stride this
     goes for each element.
 
-    >>> import sagax, sagax.numpy as np
-    >>> sagax.jit(lambda x, i: x[sagax.ds(i, 2)])(np.arange(5), 3)
+    >>> sagax.jit(lambda x, i: x[sagax.ds(i, 2)])(snp.arange(5), 3)
     Array([3, 4], dtype=int32)
     """
     if start is None:

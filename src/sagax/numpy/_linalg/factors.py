@@ -61,8 +61,7 @@ def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> A
     Factors (a + a^H) / 2, or with `symmetrize_input=False` what the triangle says. NaN where a matrix
     is not positive definite.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.cholesky(np.array([[4.0, 2.0], [2.0, 5.0]]))
+    >>> snp.linalg.cholesky(snp.array([[4.0, 2.0], [2.0, 5.0]]))
     Array([[2., 0.],
            [1., 2.]], dtype=float32)
     """
@@ -87,9 +86,8 @@ def qr(a: Any, mode: str = "reduced") -> Any:
     'complete' (Q is (m, m) and R is (m, n)), 'r' (R alone), or 'raw' (LAPACK's Householder vectors,
     transposed, and their factors).
 
-    >>> import sagax.numpy as np
-    >>> q, r = np.linalg.qr(np.array([[3.0, 1.0], [4.0, 2.0]]))
-    >>> bool(np.allclose(q @ r, np.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5))
+    >>> q, r = snp.linalg.qr(snp.array([[3.0, 1.0], [4.0, 2.0]]))
+    >>> bool(snp.allclose(q @ r, snp.array([[3.0, 1.0], [4.0, 2.0]]), atol=1e-5))
     True
     """
     check_choice(
@@ -131,8 +129,7 @@ def svd(
     is (m, m) and V^H is (n, n), or without `full_matrices` (m, k) and (k, n). S descends.
     `hermitian` promises that `a` is Hermitian.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.svd(np.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
+    >>> snp.linalg.svd(snp.array([[0.0, 2.0], [1.0, 0.0]]), compute_uv=False)
     Array([2., 1.], dtype=float32)
     """
     x = matrices("linalg.svd", a, square=bool(hermitian))
@@ -162,8 +159,7 @@ def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
 def svdvals(x: Any, /) -> Array:
     """Compute the singular values of matrices, descending.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.svdvals(np.array([[0.0, 2.0], [1.0, 0.0]]))
+    >>> snp.linalg.svdvals(snp.array([[0.0, 2.0], [1.0, 0.0]]))
     Array([2., 1.], dtype=float32)
     """
     return svd(x, compute_uv=False)
@@ -191,8 +187,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
 
     Takes (a + a^H) / 2, or with `symmetrize_input=False` what the triangle `UPLO`, 'L' or 'U', says.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.eigh(np.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
+    >>> snp.linalg.eigh(snp.array([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
     Array([1., 2.], dtype=float32)
     """
     if UPLO not in (None, "L", "U"):
@@ -209,8 +204,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.eigvalsh(np.array([[2.0, 0.0], [0.0, 1.0]]))
+    >>> snp.linalg.eigvalsh(snp.array([[2.0, 0.0], [0.0, 1.0]]))
     Array([1., 2.], dtype=float32)
     """
     return eigh(a, UPLO, symmetrize_input).eigenvalues
@@ -221,8 +215,7 @@ def eig(a: Any) -> EigResult:
 
     Both are complex. On the CPU only.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.eig(np.array([[0.0, -1.0], [1.0, 0.0]])).eigenvalues
+    >>> snp.linalg.eig(snp.array([[0.0, -1.0], [1.0, 0.0]])).eigenvalues
     Array([0.+1.j, 0.-1.j], dtype=complex64)
     """
     x = matrices("linalg.eig", a, square=True)
@@ -233,8 +226,7 @@ def eig(a: Any) -> EigResult:
 def eigvals(a: Any) -> Array:
     """Compute the eigenvalues of square matrices, in no particular order; complex. On the CPU only.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.eigvals(np.array([[0.0, -1.0], [1.0, 0.0]]))
+    >>> snp.linalg.eigvals(snp.array([[0.0, -1.0], [1.0, 0.0]]))
     Array([0.+1.j, 0.-1.j], dtype=complex64)
     """
     x = matrices("linalg.eigvals", a, square=True)

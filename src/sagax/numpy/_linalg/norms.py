@@ -42,8 +42,7 @@ def norm(
         None is 2 for vectors, 'fro' for matrices.
       axis: an int for vectors, a pair for matrices. None: all of `x`, with `ord=None` as a vector.
 
-    >>> import sagax.numpy as np
-    >>> float(np.linalg.norm(np.array([3.0, 4.0])))
+    >>> float(snp.linalg.norm(snp.array([3.0, 4.0])))
     5.0
     """
     x, aval = _inexact("linalg.norm", x)
@@ -71,8 +70,7 @@ def vector_norm(
 
     `ord` as in `norm`.
 
-    >>> import sagax.numpy as np
-    >>> float(np.linalg.vector_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
+    >>> float(snp.linalg.vector_norm(snp.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
     10.0
     """
     x, aval = _inexact("linalg.vector_norm", x)
@@ -82,8 +80,7 @@ def vector_norm(
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Compute the norms of order `ord` of the matrices in the last two dimensions; see `norm`.
 
-    >>> import sagax.numpy as np
-    >>> float(np.linalg.matrix_norm(np.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
+    >>> float(snp.linalg.matrix_norm(snp.array([[1.0, -2.0], [3.0, 4.0]]), ord=1))
     6.0
     """
     x, aval = _inexact("linalg.matrix_norm", x)
@@ -166,8 +163,7 @@ def cond(x: Any, p: Any = None) -> Array:
     `p` is None or 2, the greatest singular value divided by the least, -2 the inverse of that, or
     another order of `norm`, for square matrices.
 
-    >>> import sagax.numpy as np
-    >>> float(np.linalg.cond(np.array([[2.0, 0.0], [0.0, 1.0]])))
+    >>> float(snp.linalg.cond(snp.array([[2.0, 0.0], [0.0, 1.0]])))
     2.0
     """
     x = matrices("linalg.cond", x)

@@ -20,8 +20,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
 
     The first and the last may be vectors: a row and a column. Raises a ValueError when they do not fit.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.multi_dot([np.ones((2, 3)), np.ones((3, 4)), np.ones(4)])
+    >>> snp.linalg.multi_dot([snp.ones((2, 3)), snp.ones((3, 4)), snp.ones(4)])
     Array([12., 12.], dtype=float32)
     """
     found = [with_aval("linalg.multi_dot", x, i) for i, x in enumerate(arrays)]
@@ -56,8 +55,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
 def outer(x1: Any, x2: Any, /) -> Array:
     """Multiply each element of the vector `x1` (a row each) with each of `x2` (a column each).
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.outer(np.array([1, 2]), np.array([3, 4]))
+    >>> snp.linalg.outer(snp.array([1, 2]), snp.array([3, 4]))
     Array([[3, 4],
            [6, 8]], dtype=int32)
     """
@@ -75,8 +73,7 @@ def outer(x1: Any, x2: Any, /) -> Array:
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Array:
     """Compute the cross products of vectors of 3 components along `axis`.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.cross(np.array([1, 0, 0]), np.array([0, 1, 0]))
+    >>> snp.linalg.cross(snp.array([1, 0, 0]), snp.array([0, 1, 0]))
     Array([0, 0, 1], dtype=int32)
     """
     return _contraction.cross(x1, x2, axis=axis)
@@ -88,8 +85,7 @@ def tensordot(
 ) -> Array:  # fmt: skip
     """Sum products over several dimensions of both arrays; see `numpy.tensordot`.
 
-    >>> import sagax.numpy as np
-    >>> float(np.linalg.tensordot(np.ones((2, 3)), np.ones((2, 3))))
+    >>> float(snp.linalg.tensordot(snp.ones((2, 3)), snp.ones((2, 3))))
     6.0
     """
     return _contraction.tensordot(
@@ -104,8 +100,7 @@ def tensordot(
 def diagonal(x: Any, /, *, offset: int = 0) -> Array:
     """Extract the diagonals of the matrices in the last two dimensions of `x`.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.diagonal(np.array([[1, 2], [3, 4]]))
+    >>> snp.linalg.diagonal(snp.array([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
     return _contraction.diagonal(x, offset, -2, -1)
@@ -114,8 +109,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Array:
 def trace(x: Any, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """Sum the diagonals of the matrices in the last two dimensions of `x`.
 
-    >>> import sagax.numpy as np
-    >>> int(np.linalg.trace(np.array([[1, 2], [3, 4]])))
+    >>> int(snp.linalg.trace(snp.array([[1, 2], [3, 4]])))
     5
     """
     return _contraction.trace(x, offset, -2, -1, dtype)

@@ -43,8 +43,7 @@ def solve(a: Any, b: Any) -> Array:
     `b` holds a right side in each column, or is a vector. Where `a` is singular the result is infinite
     or NaN.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.solve(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2.0, 3.0]))
+    >>> snp.linalg.solve(snp.array([[2.0, 0.0], [1.0, 1.0]]), snp.array([2.0, 3.0]))
     Array([1., 2.], dtype=float32)
     """
     a, x = with_aval("linalg.solve", a, 0)
@@ -96,8 +95,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 def inv(a: Any) -> Array:
     """Invert square matrices; infinite or NaN where they are singular.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.inv(np.array([[2.0, 0.0], [0.0, 4.0]]))
+    >>> snp.linalg.inv(snp.array([[2.0, 0.0], [0.0, 4.0]]))
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
@@ -108,8 +106,7 @@ def inv(a: Any) -> Array:
 def matrix_power(a: Any, n: int) -> Array:
     """Multiply `n` copies of a square matrix; of its inverse where `n` is negative.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.matrix_power(np.array([[1, 1], [0, 1]]), 5)
+    >>> snp.linalg.matrix_power(snp.array([[1, 1], [0, 1]]), 5)
     Array([[1, 5],
            [0, 1]], dtype=int32)
     """
@@ -119,9 +116,7 @@ def matrix_power(a: Any, n: int) -> Array:
             "Last 2 dimensions of the array must be square", function="linalg.matrix_power", got=a
         )
     if not isinstance(n, (int, np.integer)):
-        raise ArgumentError(
-            function="linalg.matrix_power", argument="n", got=n, expected="an int: the exponent"
-        )
+        raise ArgumentError.about("linalg.matrix_power", "n", n, "an int: the exponent")
     n = int(n)
     if n == 0:
         return broadcast_to(eye(aval.shape[-1], dtype=aval.dtype), aval.shape)
@@ -146,8 +141,7 @@ def _power_by_squaring(a: Any, *, n: int) -> Any:
 def det(a: Any) -> Array:
     """Compute the determinant of square matrices.
 
-    >>> import sagax.numpy as np
-    >>> float(np.linalg.det(np.array([[2.0, 1.0], [1.0, 3.0]])))
+    >>> float(snp.linalg.det(snp.array([[2.0, 1.0], [1.0, 3.0]])))
     5.0
     """
     a = matrices("linalg.det", a, square=True)
@@ -220,8 +214,7 @@ def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     The sign of a complex determinant is a number of modulus 1. Sign 0 and minus infinity for
     singular matrices. `method` is 'lu' (also None) or 'qr'.
 
-    >>> import sagax.numpy as np
-    >>> sign, logarithm = np.linalg.slogdet(np.array([[0.0, 1.0], [1.0, 0.0]]))
+    >>> sign, logarithm = snp.linalg.slogdet(snp.array([[0.0, 1.0], [1.0, 0.0]]))
     >>> float(sign), float(logarithm)
     (-1.0, 0.0)
     """
@@ -283,9 +276,8 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
 
     Returns (x, sums of squared residuals, rank, singular values).
 
-    >>> import sagax.numpy as np
-    >>> a = np.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
-    >>> x, *_ = np.linalg.lstsq(a, np.array([1.0, 3.0, 5.0]))
+    >>> a = snp.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> x, *_ = snp.linalg.lstsq(a, snp.array([1.0, 3.0, 5.0]))
     >>> x.round(3)
     Array([1., 2.], dtype=float32)
     """
@@ -346,8 +338,7 @@ def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None
     default ten times the precision of the dtype times the greater dimension. `hermitian` promises
     that `a` is Hermitian.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.pinv(np.array([[2.0], [0.0]]))
+    >>> snp.linalg.pinv(snp.array([[2.0], [0.0]]))
     Array([[0.5, 0. ]], dtype=float32)
     """
     if rtol is not None and rcond is not None:
@@ -391,8 +382,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
     `rtol` (or `tol`, the same) is by default the precision of the dtype times the greater dimension.
     `hermitian` promises that `M` is Hermitian. A vector has rank 1 unless it is zero.
 
-    >>> import sagax.numpy as np
-    >>> int(np.linalg.matrix_rank(np.ones((3, 3))))
+    >>> int(snp.linalg.matrix_rank(snp.ones((3, 3))))
     1
     """
     if rtol is not None and tol is not None:
@@ -417,16 +407,13 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """Invert `a` as a map from its last dimensions to its first `ind` ones, for `tensordot`.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.tensorinv(np.eye(4).reshape(2, 2, 4)).shape
+    >>> snp.linalg.tensorinv(snp.eye(4).reshape(2, 2, 4)).shape
     (4, 2, 2)
     """
     a = _base.as_array("linalg.tensorinv", a)
     ind = static_int("linalg.tensorinv", "ind", ind)
     if ind < 1:
-        raise ArgumentValueError(
-            function="linalg.tensorinv", argument="ind", got=ind, expected="a positive int"
-        )
+        raise ArgumentValueError.about("linalg.tensorinv", "ind", ind, "a positive int")
     first, last = a.shape[:ind], a.shape[ind:]
     if not dims.same(dims.size(first), dims.size(last)):
         raise ArgumentValueError(
@@ -440,8 +427,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     """Solve tensordot(a, x, x.ndim) = b for x; `axes` of `a` are moved to its end first.
 
-    >>> import sagax.numpy as np
-    >>> np.linalg.tensorsolve(np.eye(6).reshape(2, 3, 6), np.ones((2, 3))).shape
+    >>> snp.linalg.tensorsolve(snp.eye(6).reshape(2, 3, 6), snp.ones((2, 3))).shape
     (6,)
     """
     a = _base.as_array("linalg.tensorsolve", a)

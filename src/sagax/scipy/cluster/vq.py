@@ -23,7 +23,6 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Arra
 
     `obs` has the shape (m, n) and `code_book` (k, n), or (m,) and (k,) for numbers.
 
-    >>> import sagax.numpy as snp
     >>> from sagax.scipy.cluster.vq import vq
     >>> vq(snp.array([[0.0, 0.0]]), snp.array([[3.0, 4.0], [6.0, 8.0]]))[1]
     Array([5.], dtype=float32)

@@ -8,8 +8,6 @@ A matrix is the last two dimensions of an array; the dimensions before them are 
 Array([1., 2.], dtype=float32)
 """
 
-from __future__ import annotations
-
 from sagax.scipy.linalg._factors import (
     eigh,
     eigh_tridiagonal,
@@ -52,46 +50,3 @@ from sagax.scipy.linalg._systems import (
     solve,
     solve_triangular,
 )
-
-__all__ = [
-    "block_diag",
-    "cho_factor",
-    "cho_solve",
-    "cholesky",
-    "circulant",
-    "companion",
-    "convolution_matrix",
-    "det",
-    "dft",
-    "eigh",
-    "eigh_tridiagonal",
-    "expm",
-    "expm_frechet",
-    "fiedler",
-    "fiedler_companion",
-    "funm",
-    "hadamard",
-    "hankel",
-    "helmert",
-    "hessenberg",
-    "hilbert",
-    "inv",
-    "invhilbert",
-    "invpascal",
-    "leslie",
-    "lu",
-    "lu_factor",
-    "lu_solve",
-    "pascal",
-    "polar",
-    "qr",
-    "qr_multiply",
-    "rsf2csf",
-    "schur",
-    "solve",
-    "solve_sylvester",
-    "solve_triangular",
-    "sqrtm",
-    "svd",
-    "toeplitz",
-]

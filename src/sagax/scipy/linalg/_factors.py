@@ -21,8 +21,6 @@ def lu(
 
     With `permute_l` the product P L, and U. `a` has the shape (..., m, n).
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> p, l, u = linalg.lu(snp.array([[0.0, 2.0], [1.0, 3.0]]))
     >>> (p @ l @ u)
     Array([[0., 2.],
@@ -57,8 +55,6 @@ def qr(
       pivoting: choose an order of columns in which the diagonal of R decreases; it is returned as a last
         array: a[:, order] = Q R.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> q, r = linalg.qr(snp.array([[3.0, 1.0], [4.0, 2.0]]))
     >>> (q @ r).round(5)
     Array([[3., 1.],
@@ -84,8 +80,6 @@ def qr_multiply(
     `mode` "left" gives Q c, "right" c Q (for a vector: Q^T c). Q has as many columns as the economic
     form. `conjugate` takes the complex conjugate of Q.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> a = snp.array([[3.0, 1.0], [4.0, 2.0]])
     >>> q_c, r = linalg.qr_multiply(a, snp.eye(2), mode="left")
     >>> (q_c @ r).round(5)
@@ -117,8 +111,6 @@ def svd(
 
     With `compute_uv=False` only s is computed. `lapack_driver` is "gesdd" or "gesvd".
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.svd(snp.array([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False)
     Array([4., 3.], dtype=float32)
     """
@@ -150,8 +142,6 @@ def eigh(
       eigvals: must be None: all eigenvalues are computed.
       type: 1: a v = w b v. 2: a b v = w v. 3: b a v = w v.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.eigh(snp.array([[2.0, 1.0], [1.0, 2.0]]), eigvals_only=True).round(5)
     Array([1., 3.], dtype=float32)
     """
@@ -206,8 +196,6 @@ def eigh_tridiagonal(
 
     The matrix is made dense: for some thousand rows at most.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.eigh_tridiagonal(snp.array([2.0, 2.0]), snp.array([1.0]), eigvals_only=True).round(5)
     Array([1., 3.], dtype=float32)
     """
@@ -240,8 +228,6 @@ def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     T is upper triangular for complex matrices; for real ones it has blocks of 2 x 2 for pairs of complex
     eigenvalues, unless `output` is "complex".
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> t, z = linalg.schur(snp.array([[1.0, 2.0], [0.0, 3.0]]))
     >>> (z @ t @ z.T).round(5)
     Array([[1., 2.],
@@ -264,8 +250,6 @@ def complex_form(a: Any) -> Any:
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """Convert the real Schur form T, Z to the complex one.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> t, z = linalg.rsf2csf(*linalg.schur(snp.array([[0.0, 1.0], [-1.0, 0.0]])))
     >>> bool(abs(t[1, 0]) < 1e-6)
     True
@@ -280,8 +264,6 @@ def hessenberg(
 ) -> Any:
     """Compute the Hessenberg form H, and with `calc_q` the unitary Q with a = Q H Q^H.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> h, q = linalg.hessenberg(snp.arange(9.0).reshape(3, 3), calc_q=True)
     >>> float(h[2, 0]), bool(snp.allclose(q @ h @ q.T, snp.arange(9.0).reshape(3, 3), atol=1e-5))
     (0.0, True)
@@ -315,8 +297,6 @@ def polar(
     `method` is "qdwh" (with `eps` and `max_iterations`) or "svd". Matrices with more columns than rows
     need "svd" for the right side, those with more rows than columns for the left one.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> u, p = linalg.polar(snp.array([[0.0, 2.0], [1.0, 0.0]]))
     >>> abs(p).round(5)
     Array([[1., 0.],

@@ -59,8 +59,6 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
 
     Source: Higham 2005, scaling and squaring with a Padé approximant.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.expm(snp.array([[0.0, 1.0], [0.0, 0.0]]))
     Array([[1., 1.],
            [0., 1.]], dtype=float32)
@@ -106,8 +104,6 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
 
     `method` is accepted and not looked at.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.expm_frechet(snp.zeros((1, 1)), snp.ones((1, 1)), compute_expm=False)
     Array([[1.]], dtype=float32)
     """
@@ -123,8 +119,6 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
     Source: Björck and Hammarling, "A Schur method for the square root of a matrix", Linear Algebra and
     its Applications 52/53, 1983. `blocksize` is accepted and not looked at.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> snp.real(linalg.sqrtm(snp.array([[4.0, 0.0], [0.0, 9.0]]))).round(5)
     Array([[2., 0.],
            [0., 3.]], dtype=float32)
@@ -158,8 +152,6 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     Source: Parlett's recurrence, Golub and Van Loan, "Matrix Computations", algorithm 9.1.1. It loses
     accuracy where eigenvalues are close to each other, and is not defined where they are equal.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> snp.real(linalg.funm(snp.array([[4.0, 2.5], [0.0, 9.0]]), snp.sqrt)).round(4)
     Array([[2. , 0.5],
            [0. , 3. ]], dtype=float32)
@@ -200,8 +192,6 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
       method: "schur", or "eigen", which is less accurate where matrices are far from normal.
       tol: where an eigenvalue of A and one of B add up to less, there is no one solution: NaN.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.solve_sylvester(snp.eye(1), snp.eye(1), snp.array([[6.0]]))
     Array([[3.]], dtype=float32)
     """

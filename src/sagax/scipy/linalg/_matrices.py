@@ -21,9 +21,7 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
     if x.ndim == 0:
         x = x[None]
     if x.shape[-1] == 0:
-        raise ArgumentValueError(
-            function=function, argument=argument, expected="at least one number", got=x
-        )
+        raise ArgumentValueError.about(function, argument, x, "at least one number")
     return x
 
 
@@ -40,8 +38,6 @@ def toeplitz(c: Any, r: Any = None) -> Array:
     `r` is by default the conjugate of `c`. Leading dimensions are a stack. The first element of `r`
     is not used.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.toeplitz(snp.array([1, 2, 3]))
     Array([[1, 2, 3],
            [2, 1, 2],
@@ -57,8 +53,6 @@ def hankel(c: Any, r: Any = None) -> Array:
 
     `r` is by default zero. The first element of `r` is not used.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.hankel(snp.array([1, 2, 3]))
     Array([[1, 2, 3],
            [2, 3, 0],
@@ -80,8 +74,6 @@ def _column_and_row(function: str, c: Any, r: Any, default: Callable[[Any], Any]
 def circulant(c: Any) -> Array:
     """Create the matrices with first column `c`, each further column rotated by one.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.circulant(snp.array([1, 2, 3]))
     Array([[1, 3, 2],
            [2, 1, 3],
@@ -95,8 +87,6 @@ def circulant(c: Any) -> Array:
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     """Create the matrix A with A @ v = convolve(a, v, mode), for vectors v of size `n`.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.convolution_matrix(snp.array([1, 2]), 2)
     Array([[1, 0],
            [2, 1],
@@ -106,7 +96,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     check_choice(function, "mode", mode, ("full", "valid", "same"))
     a = _vectors(function, "a", a)
     if n <= 0:
-        raise ArgumentValueError(function=function, argument="n", expected="at least 1", got=n)
+        raise ArgumentValueError.about(function, "n", n, "at least 1")
     m = a.shape[-1]
     column = snp.concatenate([a, snp.zeros_like(a, shape=(*a.shape[:-1], n - 1))], axis=-1)
     row = snp.zeros_like(a, shape=(*a.shape[:-1], n))
@@ -122,8 +112,6 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 def companion(a: Any) -> Array:
     """Create the matrices whose characteristic polynomials are `a`, highest power first.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.companion(snp.array([1.0, -10.0, 31.0]))
     Array([[ 10., -31.],
            [  1.,   0.]], dtype=float32)
@@ -131,11 +119,8 @@ def companion(a: Any) -> Array:
     (a,) = _common.arrays("scipy.linalg.companion", a)
     n = a.shape[-1] if a.ndim else 0
     if n < 2:
-        raise ArgumentValueError(
-            function="scipy.linalg.companion",
-            argument="a",
-            expected="at least two coefficients",
-            got=a,
+        raise ArgumentValueError.about(
+            "scipy.linalg.companion", "a", a, "at least two coefficients"
         )
     below = snp.broadcast_to(snp.eye(n - 1, k=-1, dtype=a.dtype), (*a.shape[:-1], n - 1, n - 1))
     return below.at[..., 0, :].set(-a[..., 1:] / a[..., :1])
@@ -144,8 +129,6 @@ def companion(a: Any) -> Array:
 def fiedler(a: Any) -> Array:
     """Create the matrices of the distances |a[i] - a[j]|.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.fiedler(snp.array([1, 4]))
     Array([[0, 3],
            [3, 0]], dtype=int32)
@@ -161,8 +144,6 @@ def fiedler_companion(a: Any) -> Array:
 
     Source: Fiedler, "A note on companion matrices", Linear Algebra and its Applications 372, 2003.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.fiedler_companion(snp.array([1.0, -10.0, 31.0]))
     Array([[ 10., -31.],
            [  1.,   0.]], dtype=float32)
@@ -170,11 +151,8 @@ def fiedler_companion(a: Any) -> Array:
     (a,) = _common.arrays("scipy.linalg.fiedler_companion", a)
     n = a.shape[-1] - 1 if a.ndim else 0
     if n < 1:
-        raise ArgumentValueError(
-            function="scipy.linalg.fiedler_companion",
-            argument="a",
-            expected="at least two coefficients",
-            got=a,
+        raise ArgumentValueError.about(
+            "scipy.linalg.fiedler_companion", "a", a, "at least two coefficients"
         )
     a = a / a[..., :1]
     c = snp.zeros_like(a, shape=(*a.shape[:-1], n, n))
@@ -195,8 +173,6 @@ def fiedler_companion(a: Any) -> Array:
 def leslie(f: Any, s: Any) -> Array:
     """Create the matrices with `f` as first row and `s` below the diagonal: how a population ages.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.leslie(snp.array([0.0, 2.0]), snp.array([0.5]))
     Array([[0. , 2. ],
            [0.5, 0. ]], dtype=float32)
@@ -220,8 +196,6 @@ def block_diag(*arrs: Any) -> Array:
 
     Numbers and vectors are matrices of one row.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.block_diag(1, snp.array([[2, 3]]))
     Array([[1, 0, 0],
            [0, 2, 3]], dtype=int32)
@@ -266,7 +240,6 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 
     `scale` "sqrtn" makes it unitary, "n" divides by n.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.dft(2).real
     Array([[ 1.,  1.],
            [ 1., -1.]], dtype=float32)
@@ -278,7 +251,6 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
 def hadamard(n: int, dtype: Any = int) -> Array:
     """Create the matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.hadamard(2)
     Array([[ 1,  1],
            [ 1, -1]], dtype=int32)
@@ -289,7 +261,6 @@ def hadamard(n: int, dtype: Any = int) -> Array:
 def helmert(n: int, full: bool = False) -> Array:
     """Create the orthogonal matrix of Helmert, without its first row unless `full`.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.helmert(2).round(4)
     Array([[ 0.7071, -0.7071]], dtype=float32)
     """
@@ -299,7 +270,6 @@ def helmert(n: int, full: bool = False) -> Array:
 def hilbert(n: int) -> Array:
     """Create the matrix of 1 / (i + j + 1).
 
-    >>> from sagax.scipy import linalg
     >>> linalg.hilbert(2).round(4)
     Array([[1.    , 0.5   ],
            [0.5   , 0.3333]], dtype=float32)
@@ -310,7 +280,6 @@ def hilbert(n: int) -> Array:
 def invhilbert(n: int) -> Array:
     """Create the inverse of `hilbert(n)`.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.invhilbert(2)
     Array([[ 4., -6.],
            [-6., 12.]], dtype=float32)
@@ -321,7 +290,6 @@ def invhilbert(n: int) -> Array:
 def pascal(n: int, kind: str | None = None) -> Array:
     """Create the matrix of binomial coefficients: "symmetric", "lower" or "upper" triangular.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.pascal(3)
     Array([[1., 1., 1.],
            [1., 2., 3.],
@@ -335,7 +303,6 @@ def pascal(n: int, kind: str | None = None) -> Array:
 def invpascal(n: int, kind: str | None = None) -> Array:
     """Create the inverse of `pascal(n, kind)`.
 
-    >>> from sagax.scipy import linalg
     >>> linalg.invpascal(2)
     Array([[ 2., -1.],
            [-1.,  1.]], dtype=float32)

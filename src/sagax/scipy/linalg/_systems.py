@@ -49,8 +49,6 @@ def solve_triangular(
       lower: whether `a` is lower triangular.
       unit_diagonal: whether the diagonal of `a` is taken to be ones, and not read.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.solve_triangular(snp.array([[2.0, 0.0], [1.0, 1.0]]), snp.array([2.0, 3.0]), lower=True)
     Array([1., 2.], dtype=float32)
     """
@@ -78,8 +76,6 @@ def solve(
       lower: with `assume_a="pos"`, which triangle of `a` is read.
       assume_a: "pos" for positive definite matrices, which takes half the time; "gen", "sym", "her".
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.solve(snp.array([[4.0, 0.0], [0.0, 16.0]]), snp.array([4.0, 8.0]), assume_a="pos")
     Array([1. , 0.5], dtype=float32)
     """
@@ -110,8 +106,6 @@ def cholesky(
     `a` holds positive definite matrices, of shape (..., n, n), of which that triangle is read; where
     one is not positive definite the result is NaN.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.cholesky(snp.array([[4.0, 2.0], [2.0, 5.0]]), lower=True)
     Array([[2., 0.],
            [1., 2.]], dtype=float32)
@@ -126,8 +120,6 @@ def cho_factor(
 ) -> tuple[Array, bool]:
     """Compute the Cholesky factor of `a` and `lower`, together the argument of `cho_solve`.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> factor = linalg.cho_factor(snp.array([[2.0, 0.0], [0.0, 4.0]]))
     >>> linalg.cho_solve(factor, snp.array([2.0, 2.0])).round(6)
     Array([1. , 0.5], dtype=float32)
@@ -140,8 +132,6 @@ def cho_solve(
 ) -> Array:
     """Solve a x = b, from the result of `cho_factor` for `a`.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.cho_solve((snp.array([[2.0]]), True), snp.array([8.0]))
     Array([2.], dtype=float32)
     """
@@ -156,8 +146,6 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
     Row i was exchanged with row `pivots[i]`, one after the other. `a` has the shape (..., m, n).
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.lu_factor(snp.array([[0.0, 2.0], [1.0, 3.0]]))[1]
     Array([1, 1], dtype=int32)
     """
@@ -177,8 +165,6 @@ def lu_solve(
 
     `trans` 1 solves a^T x = b, 2 solves a^H x = b.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> factors = linalg.lu_factor(snp.array([[0.0, 2.0], [1.0, 3.0]]))
     >>> linalg.lu_solve(factors, snp.array([2.0, 4.0]))
     Array([1., 1.], dtype=float32)
@@ -202,8 +188,6 @@ def lu_solve(
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Invert square matrices; infinite or NaN where they are singular.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.inv(snp.array([[2.0]]))
     Array([[0.5]], dtype=float32)
     """
@@ -213,8 +197,6 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Compute the determinant of square matrices.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import linalg
     >>> linalg.det(snp.array([[2.0, 1.0], [0.0, 3.0]]))
     Array(6., dtype=float32)
     """

@@ -6,8 +6,6 @@
 Array([1., 3., 2.], dtype=float32)
 """
 
-from __future__ import annotations
-
 from sagax.scipy.signal._convolution import (
     convolve,
     convolve2d,
@@ -16,16 +14,3 @@ from sagax.scipy.signal._convolution import (
     fftconvolve,
 )
 from sagax.scipy.signal._spectra import csd, detrend, istft, stft, welch
-
-__all__ = [
-    "convolve",
-    "convolve2d",
-    "correlate",
-    "correlate2d",
-    "csd",
-    "detrend",
-    "fftconvolve",
-    "istft",
-    "stft",
-    "welch",
-]

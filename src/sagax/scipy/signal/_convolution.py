@@ -60,8 +60,6 @@ def convolve(
       method: "direct" (also "auto"), or "fft", quicker for large arrays.
       precision: of the products, with "direct".
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> signal.convolve(snp.array([1.0, 2.0, 3.0]), snp.array([0.0, 1.0]), mode="same")
     Array([0., 1., 2.], dtype=float32)
     """
@@ -96,8 +94,6 @@ def correlate(
 
     The arguments are those of `convolve`.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> signal.correlate(snp.array([1.0, 2.0, 3.0]), snp.array([0.0, 1.0]), mode="valid")
     Array([2., 3.], dtype=float32)
     """
@@ -128,8 +124,6 @@ def convolve2d(
 ) -> Array:
     """Convolve two matrices, padded by zeros.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> signal.convolve2d(snp.ones((2, 2)), snp.ones((2, 2)), mode="valid")
     Array([[4.]], dtype=float32)
     """
@@ -147,8 +141,6 @@ def correlate2d(
 ) -> Array:
     """Correlate two matrices, padded by zeros.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> signal.correlate2d(snp.eye(2), snp.eye(2), mode="valid")
     Array([[2.]], dtype=float32)
     """
@@ -166,8 +158,6 @@ def fftconvolve(
 
     Along the other axes the sizes must be equal, or 1.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> signal.fftconvolve(snp.array([1.0, 2.0]), snp.array([1.0, 1.0])).round(4)
     Array([1., 3., 2.], dtype=float32)
     """

@@ -26,8 +26,6 @@ def detrend(
 
     `bp` are indices at which a line ends and another begins.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> bool((abs(signal.detrend(snp.array([1.0, 2.0, 3.0]))) < 1e-5).all())
     True
     """
@@ -63,17 +61,12 @@ def _window(function: str, window: Any, nperseg: int | None, length: int) -> tup
     if isinstance(window, str | tuple):
         size = min(256 if nperseg is None else int(nperseg), length)
         if size < 1:
-            raise ArgumentValueError(
-                function=function, argument="nperseg", expected="a positive integer", got=nperseg
-            )
+            raise ArgumentValueError.about(function, "nperseg", nperseg, "a positive integer")
         return np.asarray(_scipy.get_window(window, size)), size
     values = np.asarray(window)
     if values.ndim != 1 or values.shape[0] > length:
-        raise ArgumentValueError(
-            function=function,
-            argument="window",
-            expected=f"a vector of at most {length} numbers",
-            got=f"shape {values.shape}",
+        raise ArgumentValueError.about(
+            function, "window", f"shape {values.shape}", f"a vector of at most {length} numbers"
         )
     if nperseg is not None and nperseg != values.shape[0]:
         raise ArgumentValueError(
@@ -157,8 +150,6 @@ def stft(
       padded: fill up with zeros so that the last samples are in a window too.
       axis: that of time in x; of frequencies in the result, whose last axis is time.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> f, t, z = signal.stft(snp.ones(64), nperseg=16)
     >>> f.shape, t.shape, z.shape
     ((9,), (9,), (9, 9))
@@ -202,8 +193,6 @@ def istft(
 
     The arguments are those that `stft` was called with. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> x = snp.arange(64.0)
     >>> back = signal.istft(signal.stft(x, nperseg=16)[2], nperseg=16)[1]
     >>> bool(snp.allclose(back, x, atol=1e-4))
@@ -270,8 +259,6 @@ def csd(
       scaling: "density" (power per frequency) or "spectrum" (power).
       average: "mean" or "median" of the windows.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> f, p = signal.csd(snp.ones(64), snp.arange(64.0), nperseg=16)
     >>> f.shape, p.shape
     ((9,), (9,))
@@ -341,8 +328,6 @@ def welch(
 
     The arguments are those of `csd`.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import signal
     >>> f, p = signal.welch(snp.sin(snp.arange(256.0) * 2 * snp.pi / 8), nperseg=64)
     >>> float(f[p.argmax()])
     0.125

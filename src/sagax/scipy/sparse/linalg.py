@@ -52,8 +52,6 @@ def cg(
 
     Source: Hestenes and Stiefel, J. Res. Nat. Bur. Standards 49, 1952.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.sparse import linalg
     >>> x, _ = linalg.cg(snp.array([[2.0, 0.0], [0.0, 4.0]]), snp.array([2.0, 2.0]))
     >>> x.round(4)
     Array([1. , 0.5], dtype=float32)
@@ -77,8 +75,6 @@ def bicgstab(
 
     Source: van der Vorst, SIAM J. Sci. Stat. Comput. 13, 1992.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.sparse import linalg
     >>> x, _ = linalg.bicgstab(snp.array([[2.0, 1.0], [0.0, 4.0]]), snp.array([4.0, 8.0]))
     >>> x.round(4)
     Array([1., 2.], dtype=float32)
@@ -108,8 +104,6 @@ def gmres(
 
     Source: Saad and Schultz, SIAM J. Sci. Stat. Comput. 7, 1986.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.sparse import linalg
     >>> x, _ = linalg.gmres(snp.array([[0.0, 1.0], [4.0, 0.0]]), snp.array([2.0, 4.0]))
     >>> x.round(4)
     Array([1., 2.], dtype=float32)
@@ -136,11 +130,8 @@ def _operator(function: str, name: str, a: Any) -> Operator:
         return a
     shape = snp.shape(a)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ShapeError(
-            function=f"scipy.sparse.linalg.{function}",
-            argument=name,
-            expected="a linear function, or a square matrix",
-            got=a,
+        raise ShapeError.about(
+            f"scipy.sparse.linalg.{function}", name, a, "a linear function, or a square matrix"
         )
     return lambda x: snp.matmul(a, x)
 

@@ -59,7 +59,6 @@ def _gamma_positive(x: Any) -> Any:
 def gamma(x: Any) -> Array:
     """Compute the gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
 
-    >>> from sagax.scipy import special
     >>> special.gamma(5.0).round(2)
     Array(24., dtype=float32, weak_type=True)
     """
@@ -86,7 +85,6 @@ def _near_zero(x: Any) -> Any:
 def gammaln(x: Any) -> Array:
     """Compute the logarithm of the absolute value of the gamma function.
 
-    >>> from sagax.scipy import special
     >>> special.gammaln(1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -96,7 +94,6 @@ def gammaln(x: Any) -> Array:
 def loggamma(x: Any) -> Array:
     """Compute the logarithm of the gamma function for real x; NaN where that is negative.
 
-    >>> from sagax.scipy import special
     >>> special.loggamma(1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -107,7 +104,6 @@ def loggamma(x: Any) -> Array:
 def gammasgn(x: Any) -> Array:
     """Compute the sign of the gamma function: 1 or -1, or NaN at the poles -1, -2, ...
 
-    >>> from sagax.scipy import special
     >>> special.gammasgn(-0.5)
     Array(-1., dtype=float32)
     """
@@ -123,7 +119,6 @@ def gammasgn(x: Any) -> Array:
 def digamma(x: Any) -> Array:
     """Compute the derivative of `gammaln`.
 
-    >>> from sagax.scipy import special
     >>> special.digamma(1.0).round(4)
     Array(-0.5772, dtype=float32, weak_type=True)
     """
@@ -134,7 +129,6 @@ def digamma(x: Any) -> Array:
 def polygamma(n: Any, x: Any) -> Array:
     """Compute the derivative of order n (0, 1, 2, ...) of `digamma`; not differentiable in n.
 
-    >>> from sagax.scipy import special
     >>> special.polygamma(1, 1.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
@@ -151,7 +145,6 @@ def zeta(x: Any, q: Any = None) -> Array:
 
     Without q it is that of Riemann, q = 1. Not to be differentiated in x.
 
-    >>> from sagax.scipy import special
     >>> special.zeta(2.0, 1.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
@@ -162,7 +155,6 @@ def zeta(x: Any, q: Any = None) -> Array:
 def betainc(a: Any, b: Any, x: Any) -> Array:
     """Compute the regularized incomplete beta function: the probability of [0, x].
 
-    >>> from sagax.scipy import special
     >>> special.betainc(1.0, 1.0, 0.25)
     Array(0.25, dtype=float32, weak_type=True)
     """
@@ -173,7 +165,6 @@ def betainc(a: Any, b: Any, x: Any) -> Array:
 def gammainc(a: Any, x: Any) -> Array:
     """Compute the regularized lower incomplete gamma function.
 
-    >>> from sagax.scipy import special
     >>> special.gammainc(1.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -184,7 +175,6 @@ def gammainc(a: Any, x: Any) -> Array:
 def gammaincc(a: Any, x: Any) -> Array:
     """Compute the regularized upper incomplete gamma function, 1 - gammainc(a, x).
 
-    >>> from sagax.scipy import special
     >>> special.gammaincc(1.0, 0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -236,7 +226,6 @@ def _log_beta(a: Any, b: Any) -> Any:
 def betaln(a: Any, b: Any) -> Array:
     """Compute the logarithm of the absolute value of the beta function.
 
-    >>> from sagax.scipy import special
     >>> special.betaln(1.0, 1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -250,7 +239,6 @@ def betaln(a: Any, b: Any) -> Array:
 def beta(a: Any, b: Any) -> Array:
     """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).
 
-    >>> from sagax.scipy import special
     >>> special.beta(1.0, 1.0).round(2)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -268,7 +256,6 @@ def beta(a: Any, b: Any) -> Array:
 def poch(z: Any, m: Any) -> Array:
     """Compute the Pochhammer symbol, gamma(z + m) / gamma(z).
 
-    >>> from sagax.scipy import special
     >>> special.poch(1.0, 3.0).round(2)
     Array(6., dtype=float32, weak_type=True)
     """
@@ -291,16 +278,13 @@ def multigammaln(a: Any, d: Any) -> Array:
 
     d is an int; d > 0, a > (d - 1) / 2.
 
-    >>> from sagax.scipy import special
     >>> special.multigammaln(1.0, 1)
     Array(0., dtype=float32, weak_type=True)
     """
     try:
         d = operator.index(d)
     except TypeError:
-        raise ArgumentError(
-            function="multigammaln", argument="d", got=d, expected="an int"
-        ) from None
+        raise ArgumentError.about("multigammaln", "d", d, "an int") from None
     (a,) = promote_inexact("multigammaln", as_operand("multigammaln", a))
     found = gammaln(a)
     for k in range(1, d):
@@ -313,7 +297,6 @@ def factorial(n: Any, exact: bool = False) -> Array:
 
     Raises NotImplementedError for `exact=True`.
 
-    >>> from sagax.scipy import special
     >>> special.factorial(4).round(2)
     Array(24., dtype=float32)
     """
@@ -331,7 +314,6 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
 
     0 where k > N, N < 0 or k < 0. Floating point; an integer where the dtype can hold it.
 
-    >>> from sagax.scipy import special
     >>> special.comb(5, 2)
     Array(10., dtype=float32)
     """
@@ -352,18 +334,15 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
 def bernoulli(n: int) -> Array:
     """Compute the Bernoulli numbers B_0, ..., B_n (n >= 0, an int), with B_1 = -1/2.
 
-    >>> from sagax.scipy import special
     >>> special.bernoulli(4)
     Array([ 1.        , -0.5       ,  0.16666667,  0.        , -0.03333334],      dtype=float32)
     """
     try:
         n = operator.index(n)
     except TypeError:
-        raise ArgumentError(function="bernoulli", argument="n", got=n, expected="an int") from None
+        raise ArgumentError.about("bernoulli", "n", n, "an int") from None
     if n < 0:
-        raise ArgumentValueError(
-            function="bernoulli", argument="n", got=n, expected="an int that is not negative"
-        )
+        raise ArgumentValueError.about("bernoulli", "n", n, "an int that is not negative")
     numbers = [Fraction(1)]
     for m in range(1, n + 1):
         if m > 1 and m % 2:
@@ -393,7 +372,6 @@ def _x64() -> bool:
 def i0e(x: Any) -> Array:
     """Compute exp(-|x|) i0(x).
 
-    >>> from sagax.scipy import special
     >>> special.i0e(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -404,7 +382,6 @@ def i0e(x: Any) -> Array:
 def i1e(x: Any) -> Array:
     """Compute exp(-|x|) i1(x).
 
-    >>> from sagax.scipy import special
     >>> special.i1e(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -420,7 +397,6 @@ def _grown(x: Any, scaled: Any) -> Any:
 def i0(x: Any) -> Array:
     """Compute the modified Bessel function of the first kind, of order 0.
 
-    >>> from sagax.scipy import special
     >>> special.i0(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -435,7 +411,6 @@ def i0(x: Any) -> Array:
 def i1(x: Any) -> Array:
     """Compute the modified Bessel function of the first kind, of order 1.
 
-    >>> from sagax.scipy import special
     >>> special.i1(0.0)
     Array(0., dtype=float32, weak_type=True)
     """

@@ -19,16 +19,11 @@ def _size(function: str, argument: str, value: Any) -> int:
     try:
         found = operator.index(value)
     except TypeError:
-        raise ArgumentError(
-            function=function,
-            argument=argument,
-            got=value,
-            expected="an int that is known while tracing",
+        raise ArgumentError.about(
+            function, argument, value, "an int that is known while tracing"
         ) from None
     if found < 0:
-        raise ArgumentValueError(
-            function=function, argument=argument, got=found, expected="an int that is not negative"
-        )
+        raise ArgumentValueError.about(function, argument, found, "an int that is not negative")
     return found
 
 
@@ -61,9 +56,7 @@ def _points(function: str, z: Any) -> Any:
     (z,) = promote_inexact(function, as_operand(function, z))
     z = as_array(function, z)
     if z.ndim != 1:
-        raise ArgumentValueError(
-            function=function, argument="z", got=z, expected="an array of one dimension"
-        )
+        raise ArgumentValueError.about(function, "z", z, "an array of one dimension")
     return z
 
 
@@ -73,8 +66,6 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
     The result has shape (m + 1, n + 1, len(z)). With `is_normalized` they carry the factor of the
     spherical harmonics, so that these are exp(i m theta) times them.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.lpmn_values(1, 1, np.array([0.0]), False)[1, 1]
     Array([-1.], dtype=float32)
     """
@@ -87,8 +78,6 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
 def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
     """Compute associated Legendre functions, not normalized, and their derivatives in z.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.lpmn(1, 1, np.array([0.5]))[1][0, 1]
     Array([1.], dtype=float32)
     """
@@ -116,25 +105,19 @@ def sph_harm_y(
 
     Raises TypeError if n_max is needed, ValueError for `diff_n`.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.sph_harm_y(np.array([0]), np.array([0]), np.array([0.0]), np.array([0.0])).round(4)
     Array([0.2821+0.j], dtype=complex64)
     """
     name = "sph_harm_y"
     if diff_n is not None:
-        raise ArgumentValueError(
-            function=name,
-            argument="diff_n",
-            got=diff_n,
-            expected="None",
-            fix="use grad for derivatives",
+        raise ArgumentValueError.about(
+            name, "diff_n", diff_n, "None", fix="use grad for derivatives"
         )
     n, m = as_array(name, as_operand(name, n)), as_array(name, as_operand(name, m, 1))
     theta, phi = promote_inexact(name, as_operand(name, theta, 2), as_operand(name, phi, 3))
     for argument, x in (("n", n), ("m", m)):
         if dtypes.kind(dtype_of(x)) not in "iu":
-            raise ArgumentError(function=name, argument=argument, got=x, expected="integers")
+            raise ArgumentError.about(name, argument, x, "integers")
     most = _size(name, "n_max", np.max(np.asarray(n), initial=0) if n_max is None else n_max)
     n, m, theta, phi = snp.broadcast_arrays(n, m, theta, phi)
     shape = n.shape

@@ -49,7 +49,6 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
 
     Differentiable in x. Digits are lost where the terms cancel: for large a of the other sign than x.
 
-    >>> from sagax.scipy import special
     >>> special.hyp1f1(1.0, 1.0, 0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -112,7 +111,6 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     Differentiable in x. Digits are lost where terms cancel, and, for x between 0.8 and 1, where
     c - a - b is close to an integer. DLMF 15.8.1, 15.8.4.
 
-    >>> from sagax.scipy import special
     >>> special.hyp2f1(1.0, 1.0, 1.0, 0.0)
     Array(1., dtype=float32, weak_type=True)
     """

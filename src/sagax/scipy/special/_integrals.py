@@ -56,7 +56,6 @@ def _fraction(n: Any, x: Any, steps: int) -> Any:
 def exp1(x: Any) -> Array:
     """Compute the exponential integral E_1 of exp(-t)/t from x to infinity; NaN for negative x.
 
-    >>> from sagax.scipy import special
     >>> round(float(special.exp1(1.0)), 4)
     0.2194
     """
@@ -74,7 +73,6 @@ def exp1(x: Any) -> Array:
 def expi(x: Any) -> Array:
     """Compute the exponential integral Ei: the principal value of exp(t)/t from -infinity to x.
 
-    >>> from sagax.scipy import special
     >>> special.expi(1.0).round(4)
     Array(1.8951, dtype=float32, weak_type=True)
     """
@@ -135,7 +133,6 @@ def expn(n: Any, x: Any) -> Array:
 
     Not to be differentiated in n. NaN for negative n or x.
 
-    >>> from sagax.scipy import special
     >>> special.expn(2, 1.0).round(4)
     Array(0.1485, dtype=float32, weak_type=True)
     """
@@ -222,7 +219,6 @@ def _cosine_integral(x: Any) -> Array:
 def sici(x: Any) -> tuple[Array, Array]:
     """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of x > 0.
 
-    >>> from sagax.scipy import special
     >>> special.sici(1.0)[0].round(4)
     Array(0.9461, dtype=float32, weak_type=True)
     """
@@ -292,7 +288,6 @@ def _fresnel_c(x: Any) -> Array:
 def fresnel(x: Any) -> tuple[Array, Array]:
     """Compute the Fresnel integrals S and C: those of sin and cos of pi t**2 / 2 from 0 to x.
 
-    >>> from sagax.scipy import special
     >>> round(float(special.fresnel(1.0)[1]), 4)
     0.7799
     """
@@ -327,7 +322,6 @@ def spence(x: Any) -> Array:
 
     x is at least 0. After D. Zagier, "The dilogarithm function" (2007).
 
-    >>> from sagax.scipy import special
     >>> special.spence(2.0).round(4)
     Array(-0.8225, dtype=float32, weak_type=True)
     """

@@ -27,8 +27,6 @@ def logsumexp(
     `b` are weights that broadcast against `a`; `where` chooses the elements that count. With
     `return_sign` the result is the logarithm of the absolute sum, and its sign.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.logsumexp(np.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
     """
@@ -38,8 +36,6 @@ def logsumexp(
 def softmax(x: Any, *, axis: Axis = None) -> Array:
     """Compute exp(x) / sum(exp(x)), summed along `axis` (one, several, or None: all).
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.softmax(np.array([1000.0, 1000.0]))
     Array([0.5, 0.5], dtype=float32)
     """
@@ -49,8 +45,6 @@ def softmax(x: Any, *, axis: Axis = None) -> Array:
 def log_softmax(x: Any, *, axis: Axis = None) -> Array:
     """Compute the logarithm of `softmax`, exact also where that is near 0 or 1.
 
-    >>> from sagax.scipy import special
-    >>> import numpy as np
     >>> special.log_softmax(np.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)
     """
@@ -61,7 +55,6 @@ def log_softmax(x: Any, *, axis: Axis = None) -> Array:
 def expit(x: Any) -> Array:
     """Compute the logistic function 1 / (1 + exp(-x)).
 
-    >>> from sagax.scipy import special
     >>> special.expit(0.0)
     Array(0.5, dtype=float32, weak_type=True)
     """
@@ -72,7 +65,6 @@ def expit(x: Any) -> Array:
 def logit(x: Any) -> Array:
     """Compute log(x / (1 - x)), the inverse of `expit`.
 
-    >>> from sagax.scipy import special
     >>> special.logit(0.5)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -92,7 +84,6 @@ def _safe(condition: Any, x: Any) -> Any:
 def xlogy(x: Any, y: Any) -> Array:
     """Compute x log(y), and 0 where x is 0 (whatever y is, unless it is NaN).
 
-    >>> from sagax.scipy import special
     >>> special.xlogy(0.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -112,7 +103,6 @@ def _quotient(x: Any, y: Any) -> Any:
 def xlog1py(x: Any, y: Any) -> Array:
     """Compute x log(1 + y), and 0 where x is 0 (whatever y is, unless it is NaN).
 
-    >>> from sagax.scipy import special
     >>> special.xlog1py(0.0, -1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -124,7 +114,6 @@ def xlog1py(x: Any, y: Any) -> Array:
 def entr(x: Any) -> Array:
     """Compute the entropy -x log(x), 0 at x = 0, and -inf for negative x.
 
-    >>> from sagax.scipy import special
     >>> special.entr(1.0)
     Array(-0., dtype=float32, weak_type=True)
     """
@@ -149,7 +138,6 @@ def _relative(p: Any, q: Any) -> Any:
 def rel_entr(p: Any, q: Any) -> Array:
     """Compute p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
 
-    >>> from sagax.scipy import special
     >>> special.rel_entr(1.0, 1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -163,7 +151,6 @@ def rel_entr(p: Any, q: Any) -> Array:
 def kl_div(p: Any, q: Any) -> Array:
     """Compute p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.
 
-    >>> from sagax.scipy import special
     >>> special.kl_div(0.0, 2.0)
     Array(2., dtype=float32, weak_type=True)
     """
@@ -193,7 +180,6 @@ def _series_of_kl(s: Any, r: Any) -> Any:
 def boxcox(x: Any, lmbda: Any) -> Array:
     """Compute (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
 
-    >>> from sagax.scipy import special
     >>> special.boxcox(3.0, 1.0)
     Array(2., dtype=float32, weak_type=True)
     """
@@ -204,7 +190,6 @@ def boxcox(x: Any, lmbda: Any) -> Array:
 def boxcox1p(x: Any, lmbda: Any) -> Array:
     """Compute ((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0.
 
-    >>> from sagax.scipy import special
     >>> special.boxcox1p(3.0, 1.0)
     Array(3., dtype=float32, weak_type=True)
     """

@@ -21,7 +21,6 @@ _ROOT_2 = math.sqrt(2.0)
 def erf(x: Any) -> Array:
     """Compute the error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x.
 
-    >>> from sagax.scipy import special
     >>> special.erf(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -32,7 +31,6 @@ def erf(x: Any) -> Array:
 def erfc(x: Any) -> Array:
     """Compute 1 - erf(x), exact also where that is near 0.
 
-    >>> from sagax.scipy import special
     >>> special.erfc(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -43,7 +41,6 @@ def erfc(x: Any) -> Array:
 def erfinv(x: Any) -> Array:
     """Compute the inverse of `erf` for x from -1 to 1, where it is infinite; NaN outside.
 
-    >>> from sagax.scipy import special
     >>> special.erfinv(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -92,7 +89,6 @@ def _scaled(x: Any) -> Any:
 def erfcx(x: Any) -> Array:
     """Compute exp(x**2) erfc(x), which neither over- nor underflows for positive x.
 
-    >>> from sagax.scipy import special
     >>> special.erfcx(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -113,7 +109,6 @@ def dawsn(x: Any) -> Array:
 
     By the sum of G. Rybicki (Computers in Physics 3, 1989), and series for small and large x.
 
-    >>> from sagax.scipy import special
     >>> special.dawsn(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -177,7 +172,6 @@ def _trapezoid(z: Any, count: int) -> Any:
 def wofz(z: Any) -> Array:
     """Compute the Faddeeva function w(z) = exp(-z**2) erfc(-i z) of complex z.
 
-    >>> from sagax.scipy import special
     >>> special.wofz(0j)
     Array(1.+0.j, dtype=complex64, weak_type=True)
     """
@@ -198,7 +192,6 @@ def wofz(z: Any) -> Array:
 def ndtr(x: Any) -> Array:
     """Compute the cumulative distribution function of the standard normal distribution.
 
-    >>> from sagax.scipy import special
     >>> special.ndtr(0.0)
     Array(0.5, dtype=float32, weak_type=True)
     """
@@ -234,7 +227,6 @@ def _log_ndtr_function(x: Any) -> Array:
 def log_ndtr(x: Any, series_order: int = 3) -> Array:
     """Compute the logarithm of `ndtr`, exact in both tails. `series_order` has no effect.
 
-    >>> from sagax.scipy import special
     >>> special.log_ndtr(-100.0).round(1)
     Array(-5005.5, dtype=float32, weak_type=True)
     """
@@ -245,7 +237,6 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
 def ndtri(p: Any) -> Array:
     """Compute the inverse of `ndtr`, for p from 0 to 1; NaN outside.
 
-    >>> from sagax.scipy import special
     >>> special.ndtri(0.5)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -290,7 +281,6 @@ def owens_t(h: Any, a: Any) -> Array:
 
     D. Owen, Annals of Mathematical Statistics 27 (1956).
 
-    >>> from sagax.scipy import special
     >>> special.owens_t(0.0, 1.0).round(4)
     Array(0.125, dtype=float32, weak_type=True)
     """

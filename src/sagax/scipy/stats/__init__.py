@@ -19,36 +19,3 @@ if TYPE_CHECKING:
     from sagax.scipy.stats._lazy_names import *
 else:
     __getattr__, __dir__ = _lazy_names(__name__)
-
-__all__ = [
-    "bernoulli",
-    "beta",
-    "betabinom",
-    "binom",
-    "cauchy",
-    "chi2",
-    "dirichlet",
-    "expon",
-    "gamma",
-    "gaussian_kde",
-    "gennorm",
-    "geom",
-    "gumbel_l",
-    "gumbel_r",
-    "laplace",
-    "logistic",
-    "mode",
-    "multinomial",
-    "multivariate_normal",
-    "nbinom",
-    "norm",
-    "pareto",
-    "poisson",
-    "rankdata",
-    "sem",
-    "t",
-    "truncnorm",
-    "uniform",
-    "vonmises",
-    "wrapcauchy",
-]

@@ -31,8 +31,6 @@ class gaussian_kde:  # the name of SciPy's class
 
     D. W. Scott, "Multivariate Density Estimation", 1992.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> estimate = stats.gaussian_kde(snp.array([0.0, 1.0, 2.0]))
     >>> estimate(1.0)
     Array([0.31815624], dtype=float32)
@@ -50,11 +48,8 @@ class gaussian_kde:  # the name of SciPy's class
             samples = samples.astype(float)
         d, n = samples.shape
         if n < 2:
-            raise ArgumentValueError(
-                function="gaussian_kde",
-                argument="dataset",
-                got=samples,
-                expected="at least two samples",
+            raise ArgumentValueError.about(
+                "gaussian_kde", "dataset", samples, "at least two samples"
             )
         self.dataset = samples
         if weights is None:
@@ -62,11 +57,8 @@ class gaussian_kde:  # the name of SciPy's class
         else:
             weights = _base.as_array("gaussian_kde", weights).astype(samples.dtype)
             if weights.shape != (n,):
-                raise ArgumentValueError(
-                    function="gaussian_kde",
-                    argument="weights",
-                    got=weights,
-                    expected=f"a number for each of the {n} samples",
+                raise ArgumentValueError.about(
+                    "gaussian_kde", "weights", weights, f"a number for each of the {n} samples"
                 )
             self.weights = weights / weights.sum()
         self.neff = 1 / (self.weights**2).sum()

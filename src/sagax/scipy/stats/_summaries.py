@@ -28,9 +28,7 @@ def _checked_policy(function: str, nan_policy: str) -> None:
             f"{function} has no nan_policy={nan_policy!r}",
             fix="leave it out: NaN then gives NaN; drop the NaN before, where values are concrete",
         )
-    raise ArgumentValueError(
-        function=function, argument="nan_policy", got=repr(nan_policy), expected="'propagate'"
-    )
+    raise ArgumentValueError.about(function, "nan_policy", repr(nan_policy), "'propagate'")
 
 
 def _along(f: Callable[[Array], Any], a: Array, axis: int | None, keepdims: bool = False) -> Any:
@@ -53,8 +51,6 @@ def mode(
 
     Raises ArgumentValueError for an unknown `nan_policy`; "omit" and "raise" are not supported.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> stats.mode(snp.array([3, 1, 3, 2, 1])).mode
     Array(1, dtype=int32)
     """
@@ -68,7 +64,7 @@ def mode(
 
     x = _base.as_array("mode", a)
     if not x.size:
-        raise ArgumentValueError(function="mode", argument="a", got=x, expected="some elements")
+        raise ArgumentValueError.about("mode", "a", x, "some elements")
     return ModeResult(*_along(one, x, axis, keepdims))
 
 
@@ -85,8 +81,6 @@ def rankdata(
     `method` ranks equal elements: by the "average", "min" or "max" of the ranks they take up,
     "dense" (the next greater element has the next rank) or "ordinal" (in order of position).
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> stats.rankdata(snp.array([0, 2, 3, 2]))
     Array([1. , 2.5, 4. , 2.5], dtype=float32)
     """
@@ -125,8 +119,6 @@ def sem(
 
     `ddof` is subtracted from n in the variance.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy import stats
     >>> stats.sem(snp.array([1.0, 2.0, 3.0, 4.0]))
     Array(0.64549726, dtype=float32)
     """

@@ -25,8 +25,6 @@ def logpdf(x: Any, alpha: Any) -> Array:
 
     `alpha` holds k concentrations. `x` holds k probabilities along its first axis, or the first k - 1.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import dirichlet
     >>> dirichlet.logpdf(snp.array([0.25, 0.75]), snp.array([2.0, 3.0]))
     Array(0.5232482, dtype=float32)
     """
@@ -42,8 +40,6 @@ def pdf(x: Any, alpha: Any) -> Array:
 
     `alpha` holds k concentrations. `x` holds k probabilities along its first axis, or the first k - 1.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import dirichlet
     >>> dirichlet.pdf(snp.array([0.25, 0.75]), snp.array([2.0, 3.0]))
     Array(1.6875001, dtype=float32)
     """

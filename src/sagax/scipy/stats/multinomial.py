@@ -18,8 +18,6 @@ def logpmf(x: Any, n: Any, p: Any) -> Array:
 
     `x` counts the outcomes of `n` trials along its last axis, `p` holds their probabilities.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import multinomial
     >>> multinomial.logpmf(snp.array([1, 2]), 3, snp.array([0.25, 0.75]))
     Array(-0.86304617, dtype=float32)
     """
@@ -34,8 +32,6 @@ def pmf(x: Any, n: Any, p: Any) -> Array:
 
     `x` counts the outcomes of `n` trials along its last axis, `p` holds their probabilities.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import multinomial
     >>> multinomial.pmf(snp.array([1, 2]), 3, snp.array([0.25, 0.75]))
     Array(0.42187503, dtype=float32)
     """

@@ -18,8 +18,6 @@ def logpdf(x: Any, mean: Any, cov: Any) -> Array:
 
     `mean` is a scalar or as long as the last axis of `x`; `cov` is a matrix of that size, or a variance.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import multivariate_normal
     >>> multivariate_normal.logpdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
     Array(-1.837877, dtype=float32)
     """
@@ -42,8 +40,6 @@ def pdf(x: Any, mean: Any, cov: Any) -> Array:
 
     `mean` is a scalar or as long as the last axis of `x`; `cov` is a matrix of that size, or a variance.
 
-    >>> import sagax.numpy as snp
-    >>> from sagax.scipy.stats import multivariate_normal
     >>> multivariate_normal.pdf(snp.zeros(2), snp.zeros(2), snp.eye(2))
     Array(0.15915495, dtype=float32)
     """

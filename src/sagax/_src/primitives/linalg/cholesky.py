@@ -50,8 +50,6 @@ def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
 
     A matrix that is not positive definite has a lower triangle of NaNs.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.cholesky(np.array([[4., 2.], [2., 5.]]))
     Array([[2., 0.],
            [1., 2.]], dtype=float32)
@@ -139,8 +137,6 @@ def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
       r_matrix: an upper triangular matrix of real numbers, shape (n, n).
       w_vector: a vector of shape (n,).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> r = lax.linalg.cholesky_update(np.array([[3., 0.], [0., 1.]]), np.array([4., 0.]))
     >>> bool(abs(r[0, 0]) > 4.99)
     True
@@ -169,9 +165,7 @@ def _(r: ShapedArray, w: ShapedArray) -> ShapedArray:
     check_same_dtype("cholesky_update", r_matrix=r, w_vector=w)
     check_same_stack("cholesky_update", (2, 1), r_matrix=r, w_vector=w)
     if dtype_predicates.is_complex(r.dtype):
-        raise DtypeError(
-            function="cholesky_update", argument="r_matrix", got=r, expected="real numbers"
-        )
+        raise DtypeError.about("cholesky_update", "r_matrix", r, "real numbers")
     return intern_aval(r.shape, r.dtype, r.weak_type and w.weak_type, None)
 
 
@@ -261,8 +255,6 @@ def symmetric_product(
       symmetrize_output: mirror the lower triangle of the result; on some platforms the upper one
         is not defined without it.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.symmetric_product(np.array([[1.], [2.]]), np.eye(2), alpha=2., beta=1.)
     Array([[3., 4.],
            [4., 9.]], dtype=float32)
@@ -287,7 +279,7 @@ def _(a: ShapedArray, c: ShapedArray, *, alpha: float, beta: float) -> ShapedArr
     check_matrix(name, c, "c_matrix", square=True)
     check_same_dtype(name, a_matrix=a, c_matrix=c)
     if dtype_predicates.is_complex(a.dtype):
-        raise DtypeError(function=name, argument="a_matrix", got=a, expected="real numbers")
+        raise DtypeError.about(name, "a_matrix", a, "real numbers")
     if not dims.same(a.shape[-2], c.shape[-1]):
         raise ArgumentValueError(
             function=name,
@@ -313,13 +305,3 @@ def _(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
 
 batch_in_front(symmetric_product_p)
-
-
-__all__ = [
-    "cholesky",
-    "cholesky_p",
-    "cholesky_update",
-    "cholesky_update_p",
-    "symmetric_product",
-    "symmetric_product_p",
-]

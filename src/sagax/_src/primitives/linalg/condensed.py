@@ -47,8 +47,6 @@ def schur(
 
     Returns the list [T, Z], or [T]. NaN if LAPACK fails.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> t, z = lax.linalg.schur(np.array([[1., 2.], [0., 3.]]))
     >>> t
     Array([[1., 2.],
@@ -135,8 +133,6 @@ def hessenberg(a: Any) -> list[Any]:
     Returns a list: H with the vectors of the reflections below the first subdiagonal, and their factors
     tau of shape (..., n - 1); `householder_product` makes Q of them.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> h, taus = lax.linalg.hessenberg(np.array([[1., 2.], [3., 4.]]))
     >>> h
     Array([[1., 2.],
@@ -155,9 +151,7 @@ hessenberg_p.samples = [
 def _check_nonempty(function: str, a: ShapedArray) -> None:
     check_matrix(function, a, "a", square=True)
     if a.shape[-1] == 0:
-        raise ArgumentValueError(
-            function=function, argument="a", got=a, expected="matrices of size 1 or more"
-        )
+        raise ArgumentValueError.about(function, "a", a, "matrices of size 1 or more")
 
 
 @hessenberg_p.abstract
@@ -206,8 +200,6 @@ def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
     Returns a list: the packed result with the vectors of the reflections in that triangle, the diagonal
     (..., n), the diagonal beside it (..., n - 1), both real, and the factors tau (..., n - 1).
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> _, d, e, _ = lax.linalg.tridiagonal(np.array([[1., 2.], [2., 4.]]))
     >>> d
     Array([1., 4.], dtype=float32)
@@ -255,13 +247,3 @@ def _(b: Any, a: Any, *, lower: bool) -> list:
         uplo="L" if lower else "U",
     )
     return nan_where_failed(b, info, outs)
-
-
-__all__ = [
-    "hessenberg",
-    "hessenberg_p",
-    "schur",
-    "schur_p",
-    "tridiagonal",
-    "tridiagonal_p",
-]

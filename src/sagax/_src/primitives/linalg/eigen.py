@@ -113,8 +113,6 @@ def eigh(
     NaN if LAPACK fails, as for matrices with NaNs. The derivative of eigenvectors is infinite or NaN where
     eigenvalues coincide; it assumes a Hermitian perturbation of x.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> v, w = lax.linalg.eigh(np.array([[2., 0.], [0., 1.]]))
     >>> w
     Array([1., 2.], dtype=float32)
@@ -246,8 +244,6 @@ def eig(
     Returns a list: complex eigenvalues (..., n), in no particular order, then the requested left and right
     eigenvectors, of norm one with a real component of greatest magnitude. NaN if LAPACK fails.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> w, _, v = lax.linalg.eig(np.array([[0., -1.], [1., 0.]]))
     >>> w
     Array([0.+1.j, 0.-1.j], dtype=complex64)
@@ -433,14 +429,3 @@ def _(
     outs += [left] if compute_left_eigenvectors else []
     outs += [right] if compute_right_eigenvectors else []
     return nan_where_failed(b, info, outs)
-
-
-__all__ = [
-    "EigImplementation",
-    "EighImplementation",
-    "eig",
-    "eig_p",
-    "eigh",
-    "eigh_p",
-    "solve",
-]

@@ -50,8 +50,6 @@ def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
       pivots: int32 of shape (..., k): row i was swapped with row `pivots[i]`, in order.
       permutation_size: the number of rows, at least k.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.lu_pivots_to_permutation(np.array([2, 2, 2], np.int32), 4)
     Array([2, 0, 1, 3], dtype=int32)
     """
@@ -78,14 +76,11 @@ def _(pivots: ShapedArray, *, permutation_size: Any) -> ShapedArray:
             expected="int32",
         )
     if pivots.ndim < 1:
-        raise ShapeError(function=name, argument="pivots", got=pivots, expected="shape (..., k)")
+        raise ShapeError.about(name, "pivots", pivots, "shape (..., k)")
     size = pivots.shape[-1]
     if not (dims.is_dim(size) or dims.is_dim(permutation_size)) and permutation_size < size:
-        raise ArgumentValueError(
-            function=name,
-            argument="permutation_size",
-            got=permutation_size,
-            expected=f"at least {size}, the number of pivots",
+        raise ArgumentValueError.about(
+            name, "permutation_size", permutation_size, f"at least {size}, the number of pivots"
         )
     return intern_aval((*pivots.shape[:-1], permutation_size), _I32, False, None)
 
@@ -182,8 +177,6 @@ def lu(x: Any) -> list[Any]:
     `pivots[i]`; the permutation, int32 of shape (..., m). A singular matrix has a zero on the
     diagonal of U.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> factors, pivots, permutation = lax.linalg.lu(np.array([[1., 2.], [2., 4.]]))
     >>> factors
     Array([[2. , 4. ],
@@ -297,6 +290,3 @@ def _(b: Any, x: Any) -> list:
     )
     b.outs = outer
     return [packed, pivots, order]
-
-
-__all__ = ["lu", "lu_p", "lu_pivots_to_permutation", "lu_pivots_to_permutation_p"]

@@ -58,8 +58,6 @@ def qdwh(
 
     Returns u, h, the number of steps, and whether the last step converged.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> u, h, steps, converged = lax.linalg.qdwh(np.array([[0., -2.], [3., 0.]]))
     >>> bool(abs(h - np.array([[3., 0.], [0., 2.]])).max() < 1e-5)
     True
@@ -67,9 +65,7 @@ def qdwh(
     aval = aval_of(x)
     check_matrix("qdwh", aval, "x")
     if aval.ndim != 2 or not dims.is_static(aval.shape) or aval.shape[0] < aval.shape[1]:
-        raise ArgumentValueError(
-            function="qdwh", argument="x", got=aval, expected="one matrix with m >= n rows"
-        )
+        raise ArgumentValueError.about("qdwh", "x", aval, "one matrix with m >= n rows")
     if dynamic_shape is not None:
         raise UnsupportedError(
             "a part of a matrix cannot be factored in place",
@@ -81,9 +77,7 @@ def qdwh(
         )
     limit = 10 if max_iterations is None else int(max_iterations)
     if limit < 1:
-        raise ArgumentValueError(
-            function="qdwh", argument="max_iterations", got=max_iterations, expected="at least 1"
-        )
+        raise ArgumentValueError.about("qdwh", "max_iterations", max_iterations, "at least 1")
     precision = float(np.finfo(dtype_predicates.real_part_dtype(aval.dtype)).eps)
     weights = _weights(precision if eps is None else float(eps), precision)[:limit]
     if 0 in aval.shape:
@@ -150,6 +144,3 @@ def _by_cholesky(x: Any, a: float, b: float, c: float) -> Any:
     half = triangular_solve(factor, x, lower=True, transpose_a=True, conjugate_a=True)
     solved = triangular_solve(factor, half, lower=True)
     return add(mul(x, b / c), mul(solved, a - b / c))
-
-
-__all__ = ["qdwh"]

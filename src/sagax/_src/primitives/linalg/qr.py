@@ -114,11 +114,8 @@ def geqp3(a: Any, jpvt: Any) -> list[Any]:
 def _(a: ShapedArray, jpvt: ShapedArray) -> list:
     check_matrix("geqp3", a, "a")
     if jpvt.dtype != _I32 or not dims.same_shape(jpvt.shape, (*a.shape[:-2], a.shape[-1])):
-        raise ShapeError(
-            function="geqp3",
-            argument="jpvt",
-            got=jpvt,
-            expected=f"int32 of shape {(*a.shape[:-2], a.shape[-1])}",
+        raise ShapeError.about(
+            "geqp3", "jpvt", jpvt, f"int32 of shape {(*a.shape[:-2], a.shape[-1])}"
         )
     return [a, jpvt, of(a, dims.min_dim(*a.shape[-2:]))]
 
@@ -155,8 +152,6 @@ def householder_product(a: Any, taus: Any) -> Any:
       a: matrices of shape (..., m, n), m >= n, with the vectors of the reflections below the diagonal.
       taus: their factors, shape (..., k), k <= n.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.householder_product(np.array([[0.], [1.]]), np.array([1.]))
     Array([[ 0.],
            [-1.]], dtype=float32)
@@ -177,24 +172,14 @@ def _check_reflections(name: str, a: ShapedArray, taus: ShapedArray) -> None:
     check_same_dtype(name, a=a, taus=taus)
     m, n = a.shape[-2:]
     if not (dims.is_dim(m) or dims.is_dim(n)) and m < n:
-        raise ArgumentValueError(
-            function=name, argument="a", got=a, expected="at least as many rows as columns"
-        )
+        raise ArgumentValueError.about(name, "a", a, "at least as many rows as columns")
     if taus.ndim != a.ndim - 1:
-        raise ShapeError(
-            function=name,
-            argument="taus",
-            got=taus,
-            expected=f"shape {(*a.shape[:-2], 'k')}".replace("'k'", "k"),
+        raise ShapeError.about(
+            name, "taus", taus, f"shape {(*a.shape[:-2], 'k')}".replace("'k'", "k")
         )
     k = taus.shape[-1]
     if not (dims.is_dim(k) or dims.is_dim(n)) and k > n:
-        raise ArgumentValueError(
-            function=name,
-            argument="taus",
-            got=taus,
-            expected=f"at most {n} factors for a {a.shape}",
-        )
+        raise ArgumentValueError.about(name, "taus", taus, f"at most {n} factors for a {a.shape}")
     check_same_stack(name, (2, 1), a=a, taus=taus)
 
 
@@ -243,8 +228,6 @@ def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = Fal
       c: matrices with m rows, or without `left` with m columns.
       transpose: take Q^H in place of Q.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.ormqr(np.zeros((2, 2)), np.zeros(2), np.array([[1.], [2.]]))
     Array([[1.],
            [2.]], dtype=float32)
@@ -327,8 +310,6 @@ def qr(
 
     The signs are LAPACK's: the diagonal of R may be negative.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> q, r = lax.linalg.qr(np.array([[3., 1.], [4., 2.]]))
     >>> bool(abs(q @ r - np.array([[3., 1.], [4., 2.]])).max() < 1e-5)
     True
@@ -479,17 +460,3 @@ def _completed(q: Any, t: Any, n: int) -> Any:
 
 
 batch_in_front(qr_p)
-
-
-__all__ = [
-    "geqp3",
-    "geqp3_p",
-    "geqrf",
-    "geqrf_p",
-    "householder_product",
-    "householder_product_p",
-    "ormqr",
-    "ormqr_p",
-    "qr",
-    "qr_p",
-]

@@ -74,8 +74,6 @@ def svd(
     vectors is infinite or NaN where singular values coincide, and they have none with full matrices unless
     m = n.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.linalg.svd(np.array([[0., 2.], [1., 0.]]), compute_uv=False)
     Array([2., 1.], dtype=float32)
     """
@@ -87,11 +85,8 @@ def svd(
     ):
         subset_by_index = None
     if subset_by_index is not None and full_matrices and compute_uv:
-        raise ArgumentValueError(
-            function="svd",
-            argument="subset_by_index",
-            got=subset_by_index,
-            expected="None where full_matrices is set",
+        raise ArgumentValueError.about(
+            "svd", "subset_by_index", subset_by_index, "None where full_matrices is set"
         )
     out = svd_p.bind(
         x,
@@ -268,6 +263,3 @@ def _(b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any, 
         mode="N" if not compute_uv else "A" if full_matrices else "S",
     )
     return nan_where_failed(b, info, [values, left, right] if compute_uv else [values])
-
-
-__all__ = ["SvdAlgorithm", "svd", "svd_p"]

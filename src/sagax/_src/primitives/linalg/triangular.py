@@ -66,8 +66,6 @@ def triangular_solve(
 
     A zero on the diagonal gives infinities and NaNs.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> a = np.array([[2., 0.], [1., 1.]])
     >>> lax.linalg.triangular_solve(a, np.array([[2.], [3.]]), left_side=True, lower=True)
     Array([[1.],
@@ -284,8 +282,6 @@ def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: boo
       perturb_singular: replace pivots that vanish by tiny numbers. Without it the solution for a
         singular A is NaN.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> one = np.ones(3)
     >>> lax.linalg.tridiagonal_solve(one, 2 * one, one, np.array([[3.], [4.], [3.]]))
     Array([[1.],
@@ -404,11 +400,3 @@ def _(b: Any, dl: Any, d: Any, du: Any, right: Any, *, perturb_singular: bool) -
         in_place=[(i, i) for i in range(4)],
     )
     return nan_where_failed(b, info, [x])[0]
-
-
-__all__ = [
-    "triangular_solve",
-    "triangular_solve_p",
-    "tridiagonal_solve",
-    "tridiagonal_solve_p",
-]

@@ -63,8 +63,6 @@ def _i0e(x: Number) -> Number:
 def bessel_i0e(x: Any) -> Any:
     """Return exp(-|x|) I0(x): the modified Bessel function of order 0, scaled to stay finite.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bessel_i0e(np.array([0.0, 1.0])).round(4)
     Array([1.    , 0.4658], dtype=float32)
     """
@@ -97,8 +95,6 @@ def _i1e(x: Number) -> Number:
 def bessel_i1e(x: Any) -> Any:
     """Return exp(-|x|) I1(x): the modified Bessel function of order 1, scaled to stay finite.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.bessel_i1e(np.array([0.0, 1.0])).round(3)
     Array([0.   , 0.208], dtype=float32)
     """

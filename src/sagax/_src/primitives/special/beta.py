@@ -41,13 +41,7 @@ from sagax._src.primitives.formulas import (
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference
 from sagax._src.primitives.special.gamma import digamma, log_gamma_1p
-from sagax._src.primitives.special.rests import (
-    LARGE,
-    exp_rest,
-    gauss,
-    log1p_rest,
-    stirling_rest,
-)
+from sagax._src.primitives.special.rests import LARGE, exp_rest, gauss, log1p_rest, stirling_rest
 from sagax._src.primitives.transcendental import log as log_of
 from sagax._src.primitives.transcendental import log1p as log1p_of
 from sagax._src.primitives.transcendental import widened
@@ -234,8 +228,6 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
     It is the integral of t**(a-1) (1-t)**(b-1) / B(a, b) from 0 to `x`, for a, b > 0 and 0 <= x <= 1.
     All arguments have one floating dtype. Differentiable with respect to `x` only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.betainc(2.0, 3.0, np.array([0.25, 0.5])).round(4)
     Array([0.2617, 0.6875], dtype=float32)
     """

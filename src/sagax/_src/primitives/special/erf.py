@@ -69,8 +69,6 @@ lower_to(erf_p, "chlo.erf")
 def erf(x: Any) -> Any:
     """Return the error function of `x`: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to `x`.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.erf(np.array([0.0, 1.0])).round(4)
     Array([0.    , 0.8427], dtype=float32)
     """
@@ -92,8 +90,6 @@ def erfc(x: Any, *, accuracy: Any = None) -> Any:
 
     `accuracy` is accepted for uniformity; it has no effect.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.erfc(np.array([0.0, 1.0])).round(4)
     Array([1.    , 0.1573], dtype=float32)
     """
@@ -113,8 +109,6 @@ lower_to(erf_inv_p, "chlo.erf_inv")
 def erf_inv(x: Any) -> Any:
     """Return the number whose error function is `x`: infinite at -1 and 1, NaN beyond.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.erf_inv(np.array([0.0, 0.5])).round(2)
     Array([0.  , 0.48], dtype=float32)
     """

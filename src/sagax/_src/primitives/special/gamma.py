@@ -121,8 +121,6 @@ def log_gamma(x: Number) -> Number:
 def lgamma(x: Any) -> Any:
     """Return the logarithm of the absolute value of gamma(x); inf at its poles 0, -1, -2, ...
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.lgamma(np.array([1.0, 4.0])).round(3)
     Array([0.   , 1.792], dtype=float32)
     """
@@ -148,8 +146,6 @@ def digamma_of(x: Number) -> Number:
 def digamma(x: Any) -> Any:
     """Return the derivative of `lgamma` at `x`; NaN at -1, -2, ...
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.digamma(np.array([1.0, 4.0])).round(3)
     Array([-0.577,  1.256], dtype=float32)
     """
@@ -238,8 +234,6 @@ def zeta(x: Any, q: Any) -> Any:
 
     For integers `x` it is defined for negative `q` too. Differentiable with respect to `q` only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.zeta(np.array([2.0, 4.0]), 1.0).round(4)
     Array([1.6449, 1.0823], dtype=float32)
     """
@@ -289,8 +283,6 @@ def polygamma(m: Any, x: Any) -> Any:
 
     Differentiable with respect to `x` only.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.polygamma(1.0, np.array([1.0, 2.0])).round(2)
     Array([1.64, 0.64], dtype=float32)
     """

@@ -36,12 +36,7 @@ from sagax._src.primitives.formulas import (
 )
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference
-from sagax._src.primitives.special.gamma import (
-    digamma,
-    digamma_of,
-    log_gamma_1p,
-    zeta_positive,
-)
+from sagax._src.primitives.special.gamma import digamma, digamma_of, log_gamma_1p, zeta_positive
 from sagax._src.primitives.special.rests import (
     LARGE,
     exp_rest,
@@ -238,8 +233,6 @@ def igamma(a: Any, x: Any) -> Any:
     It is the integral of t**(a-1) exp(-t) / gamma(a) from 0 to `x`, for a > 0 and x >= 0. Both
     arguments have one floating dtype. Differentiable in both.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.igamma(2.0, np.array([1.0, 2.0])).round(4)
     Array([0.2642, 0.594 ], dtype=float32)
     """
@@ -273,8 +266,6 @@ def _igammac(a: Number, x: Number) -> Number:
 def igammac(a: Any, x: Any) -> Any:
     """Return 1 - igamma(a, x), without cancellation where that is small.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.igammac(2.0, np.array([1.0, 5.0])).round(2)
     Array([0.74, 0.04], dtype=float32)
     """
@@ -370,8 +361,6 @@ def _igamma_grad_a(a: Number, x: Number) -> Number:
 def igamma_grad_a(a: Any, x: Any) -> Any:
     """Return the derivative of `igamma` in its first argument.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.igamma_grad_a(2.0, np.array([1.0, 2.0])).round(4)
     Array([-0.2762, -0.294 ], dtype=float32)
     """
@@ -407,8 +396,6 @@ def random_gamma_grad(*args: Any) -> Any:
 
     Called with `a` and `x`, of one floating dtype.
 
-    >>> from sagax import lax
-    >>> import numpy as np
     >>> lax.random_gamma_grad(2.0, np.array([1.0, 2.0])).round(2)
     Array([0.75, 1.09], dtype=float32)
     """

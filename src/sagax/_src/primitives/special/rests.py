@@ -10,14 +10,7 @@ import functools
 import math
 from typing import TYPE_CHECKING
 
-from sagax._src.primitives.formulas import (
-    Number,
-    absolute,
-    expm1,
-    log1p,
-    polynomial,
-    where,
-)
+from sagax._src.primitives.formulas import Number, absolute, expm1, log1p, polynomial, where
 
 if TYPE_CHECKING:
     from decimal import Decimal

@@ -51,6 +51,3 @@ def _reassemble(x: ConcreteArray, have: NamedSharding, wanted: NamedSharding) ->
     return make_array_from_single_device_arrays(
         shape, wanted, [s.data for s in x.addressable_shards]
     )
-
-
-__all__ = ["global_to_local", "local_mesh", "local_to_global"]

@@ -1,0 +1,23 @@
+# One correct fixed version of inplace_queue_of_replay.py
+import jax
+import jax.numpy as jnp
+
+
+class Replay:
+    def __init__(self, size):
+        self.rewards = jnp.zeros(size)
+        self.filled = 0
+
+    def add(self, reward):
+        slots = self.rewards
+        self.rewards = slots.at[self.filled % slots.shape[0]].set(reward)
+        self.filled += 1
+
+    def mean(self):
+        return self.rewards.sum() / min(self.filled, self.rewards.shape[0])
+
+
+memory = Replay(4)
+for reward in (1.0, 2.0, 3.0):
+    memory.add(reward)
+print(memory.filled, round(float(memory.mean()), 4))

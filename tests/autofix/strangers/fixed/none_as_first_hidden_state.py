@@ -1,0 +1,27 @@
+# One correct fixed version of none_as_first_hidden_state.py
+import jax
+import jax.numpy as jnp
+
+
+class Cell:
+    def __init__(self, w, u):
+        self.w, self.u = w, u
+
+    def __call__(self, hidden, x):
+        drive = self.w @ x
+        if hidden is not None:
+            drive = drive + self.u @ hidden
+        return jnp.tanh(drive)
+
+
+def encode(cell, xs):
+    def step(hidden, x):
+        hidden = cell(hidden, x)
+        return hidden, hidden.mean()
+
+    return jax.lax.scan(step, jnp.zeros(cell.u.shape[0]), xs)
+
+
+cell = Cell(jnp.eye(2) * 0.5, jnp.ones((2, 2)) * 0.2)
+last, means = encode(cell, jnp.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+print([round(float(v), 4) for v in last], round(float(means.sum()), 4))

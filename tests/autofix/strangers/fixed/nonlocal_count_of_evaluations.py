@@ -1,0 +1,22 @@
+# One correct fixed version of nonlocal_count_of_evaluations.py
+import jax
+import jax.numpy as jnp
+
+
+def integrate(f, y, dt, steps):
+    """Runge-Kutta of order 2; also the number of evaluations of f."""
+    evaluations = 0
+
+    @jax.jit
+    def advance(y):
+        middle = y + 0.5 * dt * f(y)
+        return y + dt * f(middle)
+
+    for _ in range(steps):
+        y = advance(y)
+        evaluations += 2
+    return y, evaluations
+
+
+y, evaluations = integrate(lambda y: -2.0 * y, jnp.array(1.0), 0.1, 10)
+print(round(float(y), 4), evaluations)

@@ -1,0 +1,20 @@
+# One correct fixed version of vocabulary_of_last_token.py
+import jax
+import jax.numpy as jnp
+
+# the vocabulary has the tokens 1 to 4
+EMBEDDING = jnp.array([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6], [0.7, 0.8]])
+
+
+def embed(tokens):
+    return jnp.take(EMBEDDING, tokens - 1, axis=0)
+
+
+@jax.jit
+def encode(tokens):
+    vectors = embed(tokens)
+    weights = jax.nn.softmax(vectors @ jnp.array([1.0, -1.0]))
+    return (weights[:, None] * vectors).sum(axis=0)
+
+
+print([round(float(v), 4) for v in encode(jnp.array([1, 4, 2]))])

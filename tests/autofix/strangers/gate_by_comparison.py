@@ -1,0 +1,33 @@
+# error: none
+# expect: ZeroGradientWarning
+# jax-differs: jax silently returns a gradient of zeros for the threshold
+# line: 17
+# also-line: 26
+# depends: threshold, signal
+# fix: smooth_gate
+# fixed-file: fixed/gate_by_comparison.py
+# result: a quarter is above: True
+# family: 2/zero-gradient
+
+import jax
+import jax.numpy as jnp
+
+
+def fraction_above(threshold, signal):
+    return jnp.mean(jnp.where(signal > threshold, 1.0, 0.0))
+
+
+def objective(threshold, signal):
+    return (fraction_above(threshold, signal) - 0.25) ** 2
+
+
+@jax.jit
+def tune(threshold, signal):
+    return threshold - 0.2 * jax.grad(objective)(threshold, signal)
+
+
+signal = jnp.linspace(0.0, 1.0, 21)
+threshold = jnp.array(0.4)
+for _ in range(50):
+    threshold = tune(threshold, signal)
+print("a quarter is above:", bool(jnp.abs(fraction_above(threshold, signal) - 0.25) < 0.06))

@@ -1,0 +1,27 @@
+# error: TypeError
+# line: 25
+# also-line: 19
+# depends: -
+# fix: positional_argument
+# fixed-file: fixed/gradient_of_keyword_only.py
+# result: 0.0
+# family: 3/keyword-only
+
+import jax
+import jax.numpy as jnp
+
+
+def loss(*, params, inputs, targets):
+    guess = jnp.tanh(inputs @ params["w"]) + params["b"]
+    return jnp.mean((guess - targets) ** 2)
+
+
+gradient = jax.jit(jax.grad(loss))
+
+inputs = jnp.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+targets = jnp.array([0.5, -0.5, 0.0])
+params = {"w": jnp.zeros(2), "b": jnp.array(0.1)}
+for _ in range(30):
+    grads = gradient(params=params, inputs=inputs, targets=targets)
+    params = jax.tree.map(lambda p, g: p - 0.3 * g, params, grads)
+print(round(float(loss(params=params, inputs=inputs, targets=targets)), 4))

@@ -1,0 +1,31 @@
+# error: TypeError
+# line: 16
+# also-line: 24
+# depends: -
+# fix: at_set
+# trap: an update that stays inside of the helper never reaches the caller's grid
+# fixed-file: fixed/inplace_helper_boundary.py
+# result: [1.0, 0.5885, 0.1929, -0.1929, -0.5885, -1.0]
+# family: 1/in-place-helper
+
+import jax
+import jax.numpy as jnp
+
+
+def hold_ends(grid, left, right):
+    grid[0] = left
+    grid[-1] = right
+
+
+@jax.jit
+def heat_step(grid, rate):
+    inner = grid[1:-1] + rate * (grid[2:] - 2.0 * grid[1:-1] + grid[:-2])
+    grid = grid.at[1:-1].set(inner)
+    hold_ends(grid, 1.0, -1.0)
+    return grid
+
+
+grid = jnp.zeros(6)
+for _ in range(10):
+    grid = heat_step(grid, 0.25)
+print([round(float(v), 4) for v in grid])

@@ -1,0 +1,25 @@
+# error: KeyReuseError
+# line: 19
+# depends: -
+# fix: use_subkey
+# fixed-file: fixed/query_key_drawn_twice.py
+# result: ['memory', 'query', 'value'] alike: False
+# family: 3/wrong-one-of-two-keys
+
+import jax
+import jax.numpy as jnp
+
+jax.config.update("jax_debug_key_reuse", True)
+
+
+def init_attention(rng, width):
+    r_query, r_memory, r_value = jax.random.split(rng, 3)
+    scale = 1.0 / jnp.sqrt(width)
+    query = scale * jax.random.normal(r_query, (width, width))
+    memory = scale * jax.random.normal(r_query, (width, width))
+    value = scale * jax.random.normal(r_value, (width, width))
+    return {"query": query, "memory": memory, "value": value}
+
+
+params = init_attention(jax.random.key(4), 3)
+print(sorted(params), "alike:", bool(jnp.allclose(params["query"], params["memory"])))

@@ -1,0 +1,29 @@
+# error: none
+# expect: UnusedResultWarning
+# jax-differs: jax silently keeps the old weights
+# line: 21
+# depends: -
+# fix: assign_result
+# fixed-file: fixed/weight_decay_mapped_away.py
+# result: 0.4062
+# family: 2/result-thrown-away
+
+import jax
+import jax.numpy as jnp
+
+
+def decay(params, rate):
+    return jax.tree.map(lambda p: p * (1.0 - rate), params)
+
+
+@jax.jit
+def regularised(params, rate):
+    decay(params, rate)
+    total = sum(jnp.sum(p**2) for p in jax.tree.leaves(params))
+    return params, total
+
+
+params = {"dense": {"w": jnp.array([3.0, -4.0]), "b": jnp.array(1.0)}}
+for _ in range(3):
+    params, total = regularised(params, 0.5)
+print(round(float(total), 4))

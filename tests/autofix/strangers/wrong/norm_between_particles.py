@@ -1,0 +1,21 @@
+# One wrong fix of norm_between_particles.py: a norm over all axes gives one distance for all pairs
+import jax
+import jax.numpy as jnp
+
+STIFFNESS = 0.5
+REST = 2.0
+
+
+def energy(positions):
+    delta = positions[:, None, :] - positions[None, :, :]
+    dist = jnp.sqrt(jnp.sum(delta**2) + 1e-12) * jnp.ones(delta.shape[:2])
+    pairs = jnp.triu(jnp.ones_like(dist), k=1)
+    springs = STIFFNESS * (dist - REST) ** 2
+    return jnp.sum(pairs * springs) / jnp.sqrt(4.0)
+
+
+forces = jax.jit(jax.grad(energy))
+positions = jnp.array([[0.0, 0.0], [2.5, 0.0], [0.0, 1.0]])
+for _ in range(20):
+    positions = positions - 0.1 * forces(positions)
+print(round(float(energy(positions)), 4))
