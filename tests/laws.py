@@ -30,7 +30,7 @@ from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of
 from sagax._src.core.verify import check_jaxpr
 from sagax._src.runtime import key_reuse
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 from sagax._src.transforms.jvp import jvp_flat
 from sagax._src.transforms.linearize import linearize_flat
 from sagax._src.transforms.transpose import backward
@@ -284,7 +284,7 @@ def batching_agrees_with_a_loop(p: Primitive, sample: Sample, name: str) -> None
             outs, out_dims = batch_flat(fun, BatchAxis(size), stacked, in_dims)
             each = [fun(*[e[j] for e in examples]) for j in range(size)]
             for i, (out, d) in enumerate(zip(outs, out_dims, strict=True)):
-                have = np.asarray(place(out, d, 0, BatchAxis(size)))
+                have = np.asarray(move_batch_dim(out, d, 0, BatchAxis(size)))
                 want = np.stack([np.asarray(e[i]) for e in each])
                 assert_close(
                     have,

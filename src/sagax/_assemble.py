@@ -20,7 +20,7 @@ if TYPE_CHECKING or lazy_imports():
 
 trace.evaluation.evaluate = eager.evaluate
 value.sockets.concrete = staticmethod(array.as_array)
-value.sockets.masks_over = staticmethod(lambda trace: lazy_masks.masks_over(trace))
+value.sockets.enter_mask_trace = staticmethod(lambda trace: lazy_masks.enter_mask_trace(trace))
 call.jit_p.impl = compile.run_jaxpr
 resharding.reshard_p.impl = lambda x, sharding: device_put.constrain(x, sharding=sharding)
 resharding.sharding_constraint_p.impl = resharding.reshard_p.impl

@@ -1,4 +1,4 @@
-"""What programs are made of, for libraries that inspect or extend them."""
+"""Re-export the components of jaxprs, for libraries that inspect or extend them."""
 
 from sagax._src.core.avals import AbstractToken, ShapedArray
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, eval_jaxpr

@@ -153,7 +153,7 @@ def reads_modules(x):
     ],
 )  # fmt: skip
 def test_accepted(fun):
-    assert purity.reads_of(fun, [], False) is not None
+    assert purity.pure_free_variables(fun, [], False) is not None
 
 
 # what is refused ----------------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def through_a_variable(x):
 )  # fmt: skip
 def test_refused(fun):
     with pytest.raises(purity.Impure):
-        purity.reads_of(fun, [], False)
+        purity.pure_free_variables(fun, [], False)
 
 
 def test_a_version_of_python_that_is_not_known(monkeypatch):
@@ -271,7 +271,7 @@ def test_a_version_of_python_that_is_not_known(monkeypatch):
     assert bytecode.harmless_operations() == frozenset()
     for fun in (closes_over, snp.sin):
         with pytest.raises(purity.Impure, match="not known"):
-            purity.reads_of(fun, [], False)
+            purity.pure_free_variables(fun, [], False)
     runs = 0
 
     def counted(x):

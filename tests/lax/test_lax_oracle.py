@@ -132,7 +132,7 @@ def test_values(group, monkeypatch):
             if raised(name):
                 continue
             with monkeypatch.context() as patched:
-                patched.setattr(eager, "_device_program", refuse)
+                patched.setattr(eager, "_compiled_operation", refuse)
                 try:
                     outs = CASES[name].fun(lax, *CASES[name].operands)
                 except CompiledError:

@@ -10,7 +10,7 @@ import pytest
 import sagax
 from sagax import lax
 from sagax._src.core.verify import check_jaxpr
-from sagax._src.lowering.canonicalize_dots import flat_products
+from sagax._src.lowering.canonicalize_dots import merge_contracted_dims
 from sagax._src.lowering.passes import prepared
 
 RNG = np.random.default_rng(0)
@@ -48,7 +48,7 @@ def test_sums_over_neighbours_are_sums_over_one_dimension(case):
         return product(x, y, contracting, batch)
 
     jaxpr = sagax.make_jaxpr(f)(x, y).jaxpr
-    flat = flat_products(jaxpr)
+    flat = merge_contracted_dims(jaxpr)
     check_jaxpr(flat)
     assert (flat is not jaxpr) == merged
     (dot,) = [eqn for eqn in flat.eqns if eqn.primitive.name == "dot_general"]
@@ -94,7 +94,7 @@ def test_loops_and_calls_are_looked_into():
     def f(x, y):
         return lax.scan(lambda c, _: (c + inner(x, y), None), inner(x, y), None, length=3)[0]
 
-    text = str(flat_products(sagax.make_jaxpr(f)(x, y).jaxpr))
+    text = str(merge_contracted_dims(sagax.make_jaxpr(f)(x, y).jaxpr))
     assert "[0, 1]" not in text
     np.testing.assert_allclose(sagax.jit(f)(x, y), 4 * np.einsum("abc,abd->cd", x, y), 1e-4, 1e-4)
 

@@ -9,7 +9,7 @@ import sagax
 import sagax.numpy as snp
 from sagax import lax
 from sagax._src.core.verify import check_jaxpr
-from sagax._src.lowering.canonicalize_dots import flat_products
+from sagax._src.lowering.canonicalize_dots import merge_contracted_dims
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.lowering.passes import prepared
 
@@ -62,7 +62,7 @@ def test_products_are_rewritten_in_what_equations_hold(f):
     check_jaxpr(found)
     assert "([0, 1], [0, 1])" in str(jaxpr)
     assert "([0, 1], [0, 1])" not in str(found)
-    assert flat_products(found) is found  # nothing is left to do
+    assert merge_contracted_dims(found) is found  # nothing is left to do
     expected = np.einsum("abi,abj->ij", X, X) * (1 if f is not branches else np.sign(X[0, 0, 0]))
     np.testing.assert_allclose(sagax.jit(f)(X), expected, 1e-4, 1e-4)
 

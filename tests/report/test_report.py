@@ -269,7 +269,7 @@ def test_transformations_outside_of_jit_are_counted_as_their_function():
         sagax.grad(counted_loss)(snp.ones(3))
     (counter,) = [c for c in compile_log.counters() if c.name == "counted_loss"]
     assert counter.times == 1
-    assert "test_report.py" in counter.place
+    assert "test_report.py" in counter.location
 
 
 def test_programs_are_not_kept_unless_asked_for():
@@ -279,7 +279,7 @@ def test_programs_are_not_kept_unless_asked_for():
 
     not_kept(snp.ones(3))
     (counter,) = [c for c in compile_log.counters() if c.name == "not_kept"]
-    assert counter.compilations[0].program is None and counter.runs == 0
+    assert counter.compilations[0].jaxpr is None and counter.runs == 0
 
 
 # --- the progress line ----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sagax._src.runtime.compile_threads import aside
+from sagax._src.runtime.compile_threads import run_on_worker
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -20,8 +20,8 @@ def test_it_sees_the_context_and_gives_its_result():
     known = contextvars.ContextVar("known", default=0)
     known.set(7)
     here = threading.get_ident()
-    assert aside(lambda: (known.get(), threading.get_ident() == here)) == (7, False)
-    assert aside(lambda: None) is None
+    assert run_on_worker(lambda: (known.get(), threading.get_ident() == here)) == (7, False)
+    assert run_on_worker(lambda: None) is None
 
 
 @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt])
@@ -32,7 +32,7 @@ def test_its_exception_is_raised_itself(kind):
         raise failure
 
     with pytest.raises(kind) as caught:
-        aside(fail)
+        run_on_worker(fail)
     assert caught.value is failure
 
 
@@ -56,9 +56,12 @@ atexit.register(lambda: print(float(sagax.jit(lambda x: 2 * x + 1)(3.0))))
 
 
 def test_threads_are_kept_and_not_shared():
-    first = aside(threading.get_ident)
-    assert aside(threading.get_ident) == first
-    assert len(set(aside(lambda: (threading.get_ident(), aside(threading.get_ident))))) == 2
+    first = run_on_worker(threading.get_ident)
+    assert run_on_worker(threading.get_ident) == first
+    assert (
+        len(set(run_on_worker(lambda: (threading.get_ident(), run_on_worker(threading.get_ident)))))
+        == 2
+    )
     together = threading.Barrier(2, timeout=60)
     found: list[int] = []
 
@@ -66,7 +69,7 @@ def test_threads_are_kept_and_not_shared():
         together.wait()
         found.append(threading.get_ident())
 
-    callers = [threading.Thread(target=aside, args=(work,)) for _ in range(2)]
+    callers = [threading.Thread(target=run_on_worker, args=(work,)) for _ in range(2)]
     for caller in callers:
         caller.start()
     for caller in callers:
@@ -89,12 +92,12 @@ def ends(code: str) -> tuple[int, str]:
 def test_a_forked_process_has_threads_of_its_own():
     code = """
 import os
-from sagax._src.runtime.compile_threads import aside
-assert aside(os.getpid) == os.getpid()
+from sagax._src.runtime.compile_threads import run_on_worker
+assert run_on_worker(os.getpid) == os.getpid()
 child = os.fork()
 if child == 0:
-    os._exit(7 if aside(os.getpid) == os.getpid() else 1)
-print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), aside(os.getpid) == os.getpid())
+    os._exit(7 if run_on_worker(os.getpid) == os.getpid() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), run_on_worker(os.getpid) == os.getpid())
 """
     assert ends(code) == (0, "7 True")
 
@@ -102,7 +105,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), aside(os.getpid) == os
 def test_what_an_interrupt_left_at_work_is_finished_before_the_end():
     code = """
 import signal, threading, time
-from sagax._src.runtime.compile_threads import aside
+from sagax._src.runtime.compile_threads import run_on_worker
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where processes in the background ignore it
 def interrupt():
     time.sleep(0.3)
@@ -112,7 +115,7 @@ def work():
     time.sleep(1.0)
     print("finished", flush=True)
 try:
-    aside(work)
+    run_on_worker(work)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """

@@ -113,7 +113,7 @@ def test_the_cpu_stands_in_for_a_gpu_that_fails(monkeypatch, caplog):
     """A plugin without a GPU: a warning, and the CPU."""
     monkeypatch.setattr(runtime_devices, "_failures", {})
     monkeypatch.setattr(runtime_devices.xla.cuda_wheels, "plugin_available", lambda: True)
-    monkeypatch.setattr(runtime_devices, "_wanted", lambda: (["cuda", "cpu"], ""))
+    monkeypatch.setattr(runtime_devices, "_selected_platforms", lambda: (["cuda", "cpu"], ""))
 
     def no_gpu(options=None):
         raise runtime_devices.xla.cuda.CudaUnavailable(

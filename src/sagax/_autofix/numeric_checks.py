@@ -322,7 +322,7 @@ class _Interpreter:
     def step(self, eqn: Any, ins: list[Any]) -> list[Any]:
         out_avals = [v.aval for v in eqn.outvars]
         keys = any(dtypes.is_extended(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars))
-        reference = None if keys or eqn.primitive.holds_program else eqn.primitive.reference_rule
+        reference = None if keys or eqn.primitive.is_higher_order else eqn.primitive.reference_rule
         if reference is not None:
             with np.errstate(all="ignore"):
                 out = reference(*ins, **eqn.params)

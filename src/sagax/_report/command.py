@@ -19,12 +19,12 @@ __all__ = ["write_report"]
 def write_report(path: str, script: str) -> Iterator[None]:
     """Write a page about the functions compiled and run in the block, even if it raises."""
     start = time.perf_counter()
-    compile_log.keep_programs(True)
+    compile_log.retain_jaxprs(True)
     try:
         yield
     finally:
         seconds = time.perf_counter() - start
-        compile_log.keep_programs(False)
+        compile_log.retain_jaxprs(False)
         title = f"{os.path.basename(script)}: where the time goes"
         text = page.render_page(collect_facts(compile_log.counters()), title, seconds)
         with open(path, "w", encoding="utf-8") as file:

@@ -109,7 +109,7 @@ def _subjaxprs(eqn: Eqn) -> list[tuple[Jaxpr, float]]:
     if eqn.primitive is cond_p:  # assume the costliest branch
         branches = [b.jaxpr for b in params["branches"]]
         return [(max(branches, key=_total_flops), 1)]
-    if not eqn.primitive.holds_program:
+    if not eqn.primitive.is_higher_order:
         return []
     return [
         (value.jaxpr if isinstance(value, ClosedJaxpr) else value, 1)

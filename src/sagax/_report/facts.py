@@ -70,12 +70,12 @@ def collect_facts(counters: Sequence[Counter]) -> list[FunctionFacts]:
 
 
 def _function_facts(counter: Counter) -> FunctionFacts:
-    programs = [c.program for c in counter.compilations if c.program is not None]
+    programs = [c.jaxpr for c in counter.compilations if c.jaxpr is not None]
     last: ClosedJaxpr | None = programs[-1] if programs else None
     lines = [] if last is None else _source_lines(last.jaxpr)
     return FunctionFacts(
         name=counter.name,
-        place=counter.place,
+        place=counter.location,
         runs=counter.runs,
         run_seconds=counter.run_seconds,
         compilations=tuple(counter.compilations),

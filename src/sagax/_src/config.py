@@ -1,12 +1,12 @@
-"""Settings: one frozen value that says how sagax behaves.
+"""Define the settings: one frozen value that configures sagax.
 
 The settings in force are one interned `Settings` value. Interned means that equal settings are the
-same object, so a cache key holds the object itself and compares it by identity. There is one value
-for the process, and each thread lays the `with` blocks it is in over it; a thread that is in none
-reads the value of the process.
+same object, so a cache key holds the object itself and compares it by identity. The process has one
+value. Each thread overrides it with the `with` blocks it is in; a thread in none reads the value of
+the process.
 
-Everything is driven by the tables below: an option is one field of `Settings` (or, if it exists
-only because jax has an option of that name, one row of `_IGNORED`).
+The tables below define everything: an option is one field of `Settings`. An option that exists only
+because jax has one of that name is one row of `_IGNORED`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from sagax._src.frozen_class import record
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# --- kinds of values ---------------------------------------------------------------------------
+# --- types of options --------------------------------------------------------------------------
 
 
 @record
 class Kind:
-    """What values an option takes.
+    """Define the type of an option: the values that it takes.
 
-    `check` returns the value in its one normal form, or raises ValueError: settings are interned
-    by value, so `1` and `True` must not both get in. `parse` does the same for environment text.
+    `check` returns the value in its one normal form, or raises ValueError: settings are interned by
+    value, so `1` and `True` must not both get in. `parse` does the same for environment text.
     """
 
     words: str  # completes "must be ..."
@@ -91,7 +91,7 @@ _PLATFORMS: Final = frozenset({"cpu", "gpu", "cuda", "rocm", "tpu"})
 
 
 def _check_device(value: Any) -> Any:
-    # Devices belong to the runtime, far above this module, so they are known by what they have.
+    # This module may not import the runtime's devices, so duck typing recognizes them.
     if isinstance(value, str) and value.lower() in _PLATFORMS:
         return value.lower()
     if not isinstance(value, type) and (hasattr(value, "platform") or hasattr(value, "device_set")):
@@ -100,7 +100,7 @@ def _check_device(value: Any) -> Any:
 
 
 def choice(*values: str) -> Kind:
-    """The kind of an option that takes one of a few words (case does not matter)."""
+    """Define an option that takes one of a few words (case does not matter)."""
     normal = {value.lower(): value for value in values}
 
     def check(value: Any) -> str:
@@ -114,7 +114,7 @@ def choice(*values: str) -> Kind:
 
 
 def optional(kind: Kind) -> Kind:
-    """The same kind with None (in the environment: the word `none`) as one more value."""
+    """Extend an option type by None (in the environment: the word `none`)."""
 
     def check(value: Any) -> Any:
         return None if value is None else kind.check(value)
@@ -133,7 +133,7 @@ device = Kind("a device, a sharding or a platform name such as 'cpu'", _check_de
 
 
 class _Explicit(str):
-    """The value 'explicit' of x64. It is false: the types of Python numbers have 32 bits."""
+    """The value 'explicit' of x64. It is false: Python numbers have 32-bit types."""
 
     __slots__ = ()
 
@@ -178,11 +178,11 @@ _reaction = choice("ignore", "raise")
 
 @record
 class Option:
-    """One row of the table: what is known about an option besides its value.
+    """Define one option in the table.
 
-    `name` is ours (a field of `Settings`, unless the option is ignored), `jax_name` is jax's.
-    `staged`: the value changes what is traced or compiled, so it is in the key of the caches.
-    `sets`: the options that are set in place of this one, which has no value of its own.
+    `name` is a field of `Settings`, unless the option is ignored; `jax_name` is jax's. `staged`:
+    the value affects traces or executables, so it is in the key of the caches. `sets`: the options
+    that are set instead of this one, which has no value itself.
     """
 
     name: str
@@ -196,16 +196,16 @@ class Option:
 
 
 def _row(kind: Kind, default: Any, doc: str) -> Any:
-    """A field of `Settings`: an option of the kind; `doc` completes "`with name(value):` sets"."""
+    """Define a field of `Settings`; `doc` completes "`with name(value):` sets"."""
     return field(default=default, metadata={"row": (kind, doc, False)})
 
 
 def _staged(kind: Kind, default: Any, doc: str) -> Any:
-    """As `_row`, of an option whose value changes what is traced or compiled."""
+    """Define a field whose value affects traces or executables."""
     return field(default=default, metadata={"row": (kind, doc, True)})
 
 
-# Our names where jax's are others.
+# sagax names that differ from jax's.
 _JAX_NAMES: Final = {
     "x64": "enable_x64",
     "matmul_precision": "default_matmul_precision",
@@ -215,11 +215,11 @@ _JAX_NAMES: Final = {
 
 @record(slots=True, eq=False, weakref_slot=True)
 class Settings:
-    """All options as one immutable, interned value: equal settings are the same object.
+    """Hold all options as one immutable, interned value: equal settings are the same object.
 
-    Get one from `current()` and others from it with `replace`; do not call the class. `key` is
-    the Settings that has the same staged options and the defaults for all others: what belongs
-    in the key of a cache of traced or compiled programs.
+    Get one from `current()` and others from it with `replace`; do not call the class. `key` is the
+    Settings with the same staged options and defaults for all others. It belongs in the key of each
+    cache of traces or executables.
     """
 
     # numbers
@@ -245,7 +245,7 @@ class Settings:
     check_static_indices: bool = _staged(
         flag, False, "refuse constant indices that are out of bounds"
     )
-    # "alone": of one jitted function, which computes what it computes without jit (`alone`)
+    # "alone": for a single jitted function that must compute as without jit (`alone`)
     exact: bool | str = _staged(
         flag, False, "compiled programs round as their operations do one by one"
     )
@@ -372,17 +372,17 @@ class Settings:
     raise_persistent_cache_errors: bool = _row(
         flag, False, "raise when that cache fails, instead of a warning"
     )
-    # values of the options in _IGNORED that are not at their defaults: (name, value), by name
+    # non-default values of the options in _IGNORED: (name, value), by name
     ignored: tuple[tuple[str, Any], ...] = ()
-    # the mesh in force, with and without its devices (core/meshes.py): no options, but they lie in
-    # the same blocks and belong in the same keys
+    # the mesh in force, with and without its devices (core/meshes.py): no options, but part of the
+    # same blocks and cache keys
     mesh: Any = None
     abstract_mesh: Any = None
 
     key: Settings = field(init=False, repr=False)
 
     def replace(self, **changes: Any) -> Settings:
-        """The settings with these fields changed (the values are taken unchecked)."""
+        """Return the settings with these fields changed (the values are unchecked)."""
         return _interned(tuple(changes.get(n, getattr(self, n)) for n in _FIELDS))
 
     def __repr__(self) -> str:
@@ -393,8 +393,8 @@ class Settings:
         return _interned, (tuple(getattr(self, n) for n in _FIELDS),)
 
 
-# What jax 0.12 has and sagax has no use for. Programs may set these: the value is checked and can
-# be read back, and nothing else happens. Names as in jax, without the `jax_` where there is one.
+# Options of jax 0.12 without use in sagax. A script may set these: the value is checked and can be
+# read back, without effect. Names as in jax, without the `jax_` if there is one.
 _IGNORED: dict[str, tuple[Kind, Any]] = {
     "jax2tf_associative_scan_reductions": (flag, False),
     "jax2tf_default_native_serialization": (flag, True),
@@ -511,7 +511,7 @@ def _options() -> list[Option]:
     all_guards = Option(
         "transfer_guard", "jax_transfer_guard", _guard, None, "of all directions", sets=guards
     )
-    # jax gives four of these no prefix; both spellings are taken, so all can be treated alike
+    # jax gives four of these no prefix; accepting both spellings treats all alike
     ignored = [
         Option(name, f"jax_{name}", kind, default, "no effect in sagax", ignored=True)
         for name, (kind, default) in _IGNORED.items()
@@ -526,7 +526,7 @@ _BY_NAME: Final = {
     for spelling in (f"jax_{option.name}", option.jax_name)
     for prefix in ("jax_", "")
 }
-_VARIABLES: Final = {"SAGAX_CACHE_DIR": "compilation_cache_dir"}  # names that are not an option's
+_VARIABLES: Final = {"SAGAX_CACHE_DIR": "compilation_cache_dir"}  # names of no option
 _MESHES: Final = ("mesh", "abstract_mesh")
 _STAGED = frozenset([*(option.name for option in OPTIONS.values() if option.staged), *_MESHES])
 
@@ -536,15 +536,15 @@ _instances: dict[tuple[Any, ...], Settings] = {}
 def _interned(values: tuple[Any, ...]) -> Settings:
     found = _instances.get(values)
     if found is None:
-        made = Settings(*values)
+        created = Settings(*values)
         rows = zip(_FIELDS, values, _DEFAULTS, strict=True)
         staged = tuple(value if name in _STAGED else default for name, value, default in rows)
-        object.__setattr__(made, "key", made if staged == values else _interned(staged))
-        found = _instances.setdefault(values, made)  # two threads may have made it: one stays
+        object.__setattr__(created, "key", created if staged == values else _interned(staged))
+        found = _instances.setdefault(values, created)  # two threads may have created it: one stays
     return found
 
 
-# --- names and values, checked -----------------------------------------------------------------
+# --- checks of names and values ----------------------------------------------------------------
 
 
 def _find(name: str) -> Option:
@@ -567,7 +567,7 @@ Changes = tuple[tuple[str, Any], ...]
 
 
 def _changes(name: str, value: Any) -> Changes:
-    """What setting an option does, as (name of an option, value in its normal form)."""
+    """Return the changes that setting an option makes, as (name of an option, value in its normal form)."""
     option = _find(name)
     return _set(option, _checked(option, value))
 
@@ -592,12 +592,12 @@ def _applied(settings: Settings, changes: Changes) -> Settings:
     fields = {name: value for name, value in changes if (name, value) not in without_effect}
     ignored = dict(settings.ignored)
     ignored.update(without_effect)
-    kept = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
-    return settings.replace(**fields, ignored=tuple(kept))
+    nondefault = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
+    return settings.replace(**fields, ignored=tuple(nondefault))
 
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
-    """The defaults, changed as environment variables say; SAGAX_X64 wins over JAX_ENABLE_X64."""
+    """Read the defaults from environment variables; SAGAX_X64 has priority over JAX_ENABLE_X64."""
     settings = _interned(_DEFAULTS)
     for prefix in ("JAX_", "SAGAX_"):
         for variable, words in environ.items():
@@ -625,13 +625,13 @@ def _at_start() -> Settings:
     try:
         return from_environment(os.environ)
     except ValueError:
-        if sys.argv[:2] == ["-m", "doctor"]:  # `python -m sagax doctor`, which says what is wrong
+        if sys.argv[:2] == ["-m", "doctor"]:  # `python -m sagax doctor`, which reports the problem
             return _interned(_DEFAULTS)
         raise
 
 
 class _Process:
-    """The settings of the process: what every thread sees until it is inside a `with` block."""
+    """Hold the settings of the process, for every thread outside of `with` blocks."""
 
     __slots__ = ("settings",)
     settings: Settings
@@ -639,17 +639,17 @@ class _Process:
 
 process: Final = _Process()
 process.settings = _at_start()
-# Context variables, not `threading.local`: they are read several times in every operation, and take a
-# quarter of its time. Besides, tasks of asyncio that take turns in a thread keep theirs apart.
+# Context variables, not `threading.local`: every operation reads them several times, at a quarter
+# of the time. Besides, asyncio tasks of one thread have separate ones.
 _own: Final[ContextVar[Settings | None]] = ContextVar("sagax settings", default=None)
 # `own() or process.settings` is what `thread.settings` is, for the hottest callers
 own: Final = _own.get
-_own.set(None)  # a value that was set is found faster than a default
+_own.set(None)  # a set value is found faster than a default
 _entered: Final[ContextVar[tuple[Context, ...]]] = ContextVar("sagax settings blocks", default=())
 
 
 class _Thread:
-    """What is in force in this thread: its settings, and the `with` blocks it is in."""
+    """Hold the settings in force in this thread, and the `with` blocks it is in."""
 
     __slots__ = ()
 
@@ -667,7 +667,7 @@ _lock = threading.Lock()
 
 
 def current() -> Settings:
-    """The settings in force in this thread. (Hot callers read `thread.settings`.)"""
+    """Return the settings in force in this thread. (Hot callers read `thread.settings`.)"""
     return thread.settings
 
 
@@ -675,10 +675,7 @@ _fixed: dict[str, tuple[str, Callable[[Any], bool]]] = {}
 
 
 def fix(name: str, reason: str, fits: Callable[[Any], bool]) -> None:
-    """From now on it is too late to set the option to a value that does not fit what is in use.
-
-    `reason` completes "because".
-    """
+    """Fix an option: later values must fit the one in use. `reason` completes "because"."""
     _fixed[name] = (reason, fits)
 
 
@@ -693,14 +690,13 @@ def _check_fixed(changes: Changes) -> None:
 
 
 def update(name: str, value: Any) -> None:
-    """Sets an option for the process.
+    """Set an option for the process.
 
-    Threads inside a `with` block of settings go on with what they entered it with, and see the
-    change when they enter or leave one; in the calling thread the change shows at once, unless
+    Threads inside a `with` block of settings keep their settings, and see the change when they enter or leave one. The calling thread sees the change immediately, unless
     the same option is set by a `with` block it is in.
 
     Raises AttributeError if there is no such option, ValueError if it does not take the value,
-    RuntimeError if it is too late for it: platforms and numbers of devices are fixed once they are started.
+    RuntimeError if it is fixed: platforms and device counts are, after their start.
     """
     changes = _changes(name, value)
     _check_fixed(changes)
@@ -718,7 +714,7 @@ def _refresh() -> None:
 
 
 class Context:
-    """Settings for a `with` block, or as a decorator for the calls of a function.
+    """Apply settings in a `with` block, or as a decorator in the calls of a function.
 
     It may be entered several times, also one inside the other, and by several threads.
     """
@@ -763,7 +759,7 @@ class Context:
 
 
 def context(**settings: Any) -> Context:
-    """Settings for a `with` block (or, as a decorator, for the calls of a function).
+    """Return settings for a `with` block (or, as a decorator, for the calls of a function).
 
     Raises AttributeError if there is no such option, ValueError if it does not take the value.
 
@@ -777,10 +773,10 @@ def context(**settings: Any) -> Context:
 def of_function(
     exact: bool | None, safe_where: bool | None, masks: str | None, reroll: str | None = None
 ) -> Any:
-    """The context in which a jitted function with these options is traced and compiled."""
-    given = {"safe_where": safe_where, "masks": masks, "exact": exact, "reroll": reroll}
-    changes = [c for k, v in given.items() if v is not None for c in _changes(k, v)]
-    # An operation of it that holds a program is one operation, compiled as it is where nothing is traced.
+    """Return the context in which a jitted function with these options is traced and compiled."""
+    options = {"safe_where": safe_where, "masks": masks, "exact": exact, "reroll": reroll}
+    changes = [c for k, v in options.items() if v is not None for c in _changes(k, v)]
+    # A higher-order primitive in it is one operation, compiled as it is outside of tracing.
     changes = [(k, "alone") if (k, v) == ("exact", True) else (k, v) for k, v in changes]
     return Context(tuple(changes)) if changes else unchanged
 
@@ -789,17 +785,17 @@ unchanged: Final = contextlib.nullcontext()
 
 
 def with_option(name: str, value: Any) -> contextlib.AbstractContextManager[None]:
-    """The context of an option that a function takes as an argument too; None: as it is set."""
+    """Return the context of an option that is a function's argument too; None: the setting."""
     return unchanged if value is None else context(**{name: value})
 
 
-def for_inner_program() -> contextlib.AbstractContextManager[None]:
-    """The context in which a program is traced that is one operation of the program around it."""
+def for_sub_jaxpr() -> contextlib.AbstractContextManager[None]:
+    """Return the context to trace a jaxpr that is one operation of the enclosing jaxpr."""
     return context(exact=False) if thread.settings.exact == "alone" else unchanged
 
 
 class State:
-    """An option as an object: `state(value)` is a context for it, `state.value` its value."""
+    """Represent an option: `state(value)` is a context for it, `state.value` its value."""
 
     def __init__(self, name: str) -> None:
         option = self._option = _find(name)
@@ -836,7 +832,7 @@ def _value(settings: Settings, option: Option) -> Any:
 
 
 class Config:
-    """The options, as attributes; set with `update` for the process, `context` for a block."""
+    """Expose the options as attributes; set with `update` for the process, `context` for a block."""
 
     __slots__ = ()
 
@@ -844,12 +840,12 @@ class Config:
     context = staticmethod(context)
 
     def read(self, name: str) -> Any:
-        """The value of an option in this thread."""
+        """Return the value of an option in this thread."""
         return _value(current(), _find(name))
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values of all options in this thread, by jax's names."""
+        """Return the values of all options in this thread, by jax's names."""
         settings = current()
         return {option.jax_name: _value(settings, option) for option in OPTIONS.values()}
 
@@ -905,7 +901,7 @@ transfer_guard_host_to_device = State("transfer_guard_host_to_device")
 
 
 def disable_jit(disable: bool = True) -> Context:
-    """Runs jitted functions operation by operation, in a `with` block.
+    """Context manager: run jitted functions operation by operation.
 
     >>> import sagax
     >>> with sagax.disable_jit():
@@ -916,7 +912,7 @@ def disable_jit(disable: bool = True) -> Context:
 
 
 def checking_leaks() -> Context:
-    """Looks for tracers that outlive their trace, in a `with` block.
+    """Context manager: detect tracers that outlive their trace.
 
     >>> import sagax
     >>> with sagax.checking_leaks():

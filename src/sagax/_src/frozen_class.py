@@ -1,8 +1,8 @@
-"""Define frozen dataclasses with shared methods, at next to no cost for each class.
+"""Define frozen dataclasses with shared methods, to make imports fast.
 
-`dataclasses.dataclass` writes and compiles `__init__`, `__eq__` and others for each class: 0.4 ms a
-class on a fast machine, while `import sagax` defines dozens. Records have one `__init__` in common,
-which reads the fields from a table. To `dataclasses.replace`, `fields` and pickle they are dataclasses.
+`dataclasses.dataclass` generates and compiles `__init__`, `__eq__` and others for each class. That takes
+0.4 ms a class on a fast machine, while `import sagax` defines dozens. Records share one `__init__`, which
+reads the fields from a table. To `dataclasses.replace`, `fields` and pickle they are dataclasses.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ def record(
 def record(
     cls: Any = None, /, *, eq: bool = True, slots: bool = False, weakref_slot: bool = False
 ) -> Any:
-    """The class as a frozen dataclass; methods that it defines itself are kept.
+    """Make the class a frozen dataclass; methods that it defines itself are retained.
 
     Args:
-      eq: whether instances of equal fields are equal, and hash so; else they are compared by identity.
+      eq: whether instances with equal fields are equal and hash so; else compare by identity.
       slots, weakref_slot: as in `dataclasses.dataclass`.
 
     >>> @record
@@ -47,17 +47,17 @@ def record(
     (Point(x=1, y=0), True)
     """
     if cls is None:
-        return lambda cls: _made(cls, eq, slots, weakref_slot)
-    return _made(cls, eq, slots, weakref_slot)
+        return lambda cls: _build(cls, eq, slots, weakref_slot)
+    return _build(cls, eq, slots, weakref_slot)
 
 
-def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
+def _build(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
     own = set(vars(cls))
-    made = dataclasses.dataclass(
+    record_class = dataclasses.dataclass(
         init=False, repr=False, eq=False, slots=slots, weakref_slot=weakref_slot
     )(cls)
-    fields = dataclasses.fields(made)
-    made._record_fields = _Fields(fields)
+    fields = dataclasses.fields(record_class)
+    record_class._record_fields = _Fields(fields)
     methods: dict[str, Any] = {
         "__init__": _init,
         "__signature__": _Signature(),
@@ -68,16 +68,16 @@ def _made(cls: Any, eq: bool, slots: bool, weakref_slot: bool) -> Any:
     }
     if eq:
         compared = [f.name for f in fields if f.compare]
-        made._record_key = operator.attrgetter(*compared) if compared else type
+        record_class._record_key = operator.attrgetter(*compared) if compared else type
         methods |= {"__eq__": _equal, "__hash__": _hash}
     for name, method in methods.items():
         if name not in own:
-            setattr(made, name, method)
-    return made
+            setattr(record_class, name, method)
+    return record_class
 
 
 class _Signature:
-    """The signature of a record's class, put together when somebody asks for it."""
+    """Compute the signature of a record's class on first use."""
 
     def __get__(self, instance: Any, cls: Any) -> inspect.Signature:
         parameters = []
@@ -94,7 +94,7 @@ class _Signature:
 
 
 class _Fields:
-    """The fields of a record: those of `__init__` in order, and what stands in for missing ones."""
+    """The fields of a record: those of `__init__` in order, and their defaults."""
 
     __slots__ = ("defaults", "factories", "names", "shown")
 
@@ -116,15 +116,17 @@ def _init(self: Any, *values: Any, **named: Any) -> None:
         for name, value in zip(names, values, strict=True):
             _put(self, name, value)
     else:
-        for name, value in _given(cls, fields, values, named).items():
+        for name, value in _field_values(cls, fields, values, named).items():
             _put(self, name, value)
     check = getattr(cls, "__post_init__", None)
     if check is not None:
         check(self)
 
 
-def _given(cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]) -> dict[str, Any]:
-    """The value of each field, in order, of those given in order and by name; or of its default."""
+def _field_values(
+    cls: Any, fields: _Fields, values: tuple, named: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the value of each field, in order, from the arguments or its default."""
     names = fields.names
     given = dict(zip(names, values, strict=False))
     if len(values) > len(names):
@@ -180,7 +182,7 @@ def _refuse_deleting(self: Any, name: str) -> None:
 
 
 def _set_state(self: Any, state: Any) -> None:
-    """What pickle and copy call, with a dict of fields, or a pair of dicts where there are slots."""
+    """Restore fields for pickle and copy, from a dict, or a pair of dicts where there are slots."""
     for part in state if isinstance(state, tuple) else (state,):
         for name, value in (part or {}).items():
             _put(self, name, value)

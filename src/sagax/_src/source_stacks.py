@@ -1,10 +1,10 @@
 """Capture the source stacks of operations, and the name scopes around them.
 
-To capture a stack takes time and memory for each frame, most for those that were not captured before
-(CPython makes an object for each). So the frames around a transformed function, which are the same for
-all that it does, are captured where it is entered (`core/staging.py`), and a capture inside ends there;
-whoever reads a stack sees both parts as one. And functions that may record several operations capture
-the stack themselves, as near to the user's call as can be.
+Capturing a stack takes time and memory for each frame, most for new ones (CPython creates an object
+for each). The frames around a transformed function are the same for all its operations. So they are
+captured at its entry (`core/staging.py`), and a capture inside ends there; readers of a stack join
+both parts. Functions that record several operations capture the stack themselves, as near to the
+user's call as possible.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 
 from sagax._src import xla
 
-# The innermost part of the current stack: as far as where a function was last entered to be staged.
+# The innermost part of the current stack: up to the entry of the last function that was staged.
 capture = xla.get_traceback
 
 
 class Stack:
-    """A captured stack in two parts: the inner one, and the stack around it."""
+    """Store a captured stack in two parts: the inner one, and the outer stack around it."""
 
     __slots__ = ("inner", "outer")
 
@@ -41,7 +41,7 @@ class Stack:
         return [*codes, *more], [*offsets, *theirs]
 
     def instructions(self) -> Iterator[tuple[CodeType, int]]:
-        """Code and offset of each frame, innermost first, the outer ones only if they are asked for."""
+        """Return the code and offset of each frame, innermost first, the outer ones only on request."""
         yield from zip(*self.inner.raw_frames(), strict=False)
         if type(self.outer) is Stack:
             yield from self.outer.instructions()
@@ -50,32 +50,32 @@ class Stack:
 
 
 def joined(inner: Any, outer: Any) -> Any:
-    """The whole of a stack; None where no stacks are captured."""
+    """Join the whole stack; None if capture is disabled."""
     return inner if outer is None or inner is None else Stack(inner, outer)
 
 
 class Here:
-    """Where the operations of one thread were written."""
+    """Hold the current source origin of operations in a thread."""
 
     __slots__ = ("around", "origin", "outer", "scope")
 
     def __init__(self) -> None:
         self.scope = ""  # names given by named_scope, joined by "/"
-        # the stack at which they were written, where one call of the user's makes several of them, or
-        # where they are those of a program that is run again or transformed; None: where they are called
+        # the stack of the current operations, if one user's call makes several of them, or if they
+        # are those of a jaxpr that is evaluated or transformed; None: capture at the operation
         self.origin: Any = None
-        self.around: Any = None  # the stack around `origin`, if that is the inner part of one only
-        self.outer: Any = None  # the stack around what `capture` gives; None: that is all of it
+        self.around: Any = None  # the stack around `origin`, if that is only its inner part
+        self.outer: Any = None  # the stack around the result of `capture`; None: there is none
 
     def state(self) -> tuple:
-        """All of it, for `restore`."""
+        """Return the state, for `restore`."""
         return self.scope, self.origin, self.around, self.outer
 
     def restore(self, state: tuple) -> None:
         self.scope, self.origin, self.around, self.outer = state
 
     def set_origin(self, eqn: Any) -> None:
-        """Operations are those of a recorded one, from now on."""
+        """Set the origin to that of a recorded operation."""
         if eqn.inner is not None:
             self.origin, self.around = eqn.inner, eqn.outer
 
@@ -89,18 +89,18 @@ written = _Written()
 
 
 def stack() -> Any:
-    """The whole of the current stack; None where no stacks are captured."""
+    """Capture the whole current stack; None if capture is disabled."""
     return joined(capture(), written.here.outer)
 
 
 def origin() -> Any:
-    """The stack at which the operations at work were written."""
+    """Return the origin of the current operations."""
     here = written.here
     return stack() if here.origin is None else joined(here.origin, here.around)
 
 
 def apart(fun: Callable[..., Any], *args: Any) -> Any:
-    """Call `fun`, code of the user's, whose operations were written in it and not where it is called."""
+    """Call the user's function `fun`, whose operations originate in it and not at its call."""
     here = written.here
     if here.origin is None:
         return fun(*args)

@@ -32,7 +32,7 @@ def create_device_mesh(
     CPUs and GPUs are taken in their order, those of one process side by side along the last axes.
     `contiguous_submeshes` and `allow_split_physical_axes` concern grids of TPUs and change nothing.
 
-    Raises ArgumentValueError if there are more or fewer devices than places.
+    Raises ArgumentValueError if there are more or fewer devices than positions.
 
     >>> import sagax
     >>> from sagax.experimental import mesh_utils

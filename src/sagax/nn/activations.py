@@ -496,8 +496,7 @@ def one_hot(
 
     They are 1 at the index that each element of `x` is, else 0. An element outside of 0 ...
     num_classes - 1 gives zeros only. `dtype` is that of the result (default: the default float);
-    `axis` is where the new axis stands in the result, `out_sharding` how it is divided among
-    devices.
+    `axis` is the position of the new axis in the result, `out_sharding` its sharding.
 
     Raises a TypeError for a number of classes that is no integer, a ValueError for an axis that the
     result does not have.

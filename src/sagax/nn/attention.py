@@ -121,23 +121,23 @@ def _attention(
     window: tuple | None,
     return_residual: bool,
 ) -> Any:
-    given = dict(zip(names, arrays))
+    optional = dict(zip(names, arrays))
     b, t, heads, width = query.shape
     s, groups = key.shape[1], key.shape[2]
     grouped = query.reshape(b, t, groups, heads // groups, width)
     wide = dtypes.float32 if query.dtype.itemsize < 4 else query.dtype
     logits = snp.einsum("btkgh,bskh->bkgts", grouped, key, preferred_element_type=wide)
     logits = (logits * scale).astype(wide)
-    if "bias" in given:
-        logits = (logits + _in_groups(given["bias"], groups)).astype(wide)
-    seen = _seen(t, s, given, groups, is_causal, window)
-    if seen is not None:
-        logits = snp.where(seen, logits, -0.7 * float(dtypes.finfo(wide).max))
+    if "bias" in optional:
+        logits = (logits + _in_groups(optional["bias"], groups)).astype(wide)
+    attended = _attention_mask(t, s, optional, groups, is_causal, window)
+    if attended is not None:
+        logits = snp.where(attended, logits, -0.7 * float(dtypes.finfo(wide).max))
     weights = softmax(logits).astype(key.dtype)
     out = snp.einsum("bkgts,bskh->btkgh", weights, value).reshape(b, t, heads, width)
-    if "query_seq_lengths" in given:
-        there = snp.arange(t) < given["query_seq_lengths"][:, None]
-        out = snp.where(there[:, :, None, None], out, 0)
+    if "query_seq_lengths" in optional:
+        in_sequence = snp.arange(t) < optional["query_seq_lengths"][:, None]
+        out = snp.where(in_sequence[:, :, None, None], out, 0)
     if not return_residual:
         return out
     residual = logsumexp(stop_gradient(logits), axis=-1)
@@ -150,7 +150,9 @@ def _in_groups(x: Any, groups: int) -> Any:
     return x.reshape(b, 1, 1, t, s) if heads == 1 else x.reshape(b, groups, heads // groups, t, s)
 
 
-def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tuple | None) -> Any:
+def _attention_mask(
+    t: Any, s: Any, optional: dict, groups: int, is_causal: bool, window: tuple | None
+) -> Any:
     """Build the mask of keys that each query attends to, or None; broadcasts to (B, K, G, T, S)."""
     masks = []
     at = snp.arange(t)[:, None]
@@ -160,18 +162,18 @@ def _seen(t: Any, s: Any, given: dict, groups: int, is_causal: bool, window: tup
     if window is not None:
         left, right = window
         masks.append(snp.logical_and(keys >= at - left, keys <= at + right))
-    if "key_value_seq_lengths" in given:
-        masks.append(keys < given["key_value_seq_lengths"][:, None, None, None, None])
-    if "query_seq_lengths" in given:
-        masks.append(at < given["query_seq_lengths"][:, None, None, None, None])
-    if "mask" in given:
-        masks.append(_in_groups(given["mask"], groups))
+    if "key_value_seq_lengths" in optional:
+        masks.append(keys < optional["key_value_seq_lengths"][:, None, None, None, None])
+    if "query_seq_lengths" in optional:
+        masks.append(at < optional["query_seq_lengths"][:, None, None, None, None])
+    if "mask" in optional:
+        masks.append(_in_groups(optional["mask"], groups))
     if not masks:
         return None
-    seen = masks[0]
+    attended = masks[0]
     for mask_term in masks[1:]:
-        seen = snp.logical_and(seen, mask_term)
-    return seen
+        attended = snp.logical_and(attended, mask_term)
+    return attended
 
 
 # arguments ----------------------------------------------------------------------------------------

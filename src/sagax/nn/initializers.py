@@ -35,7 +35,7 @@ _CUT_COMPLEX_NORMAL = 0.95311164380491208
 
 
 class Initializer(Protocol):
-    """A function that makes an array of initial weights, divided among devices as `out_sharding` says.
+    """A function that makes an array of initial weights, sharded as `out_sharding` says.
 
     >>> from sagax import nn, random
     >>> init: nn.initializers.Initializer = nn.initializers.zeros

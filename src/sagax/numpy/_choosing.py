@@ -150,11 +150,11 @@ def place(arr: Any, mask: Any, vals: Any, *, inplace: bool = True) -> Array:
         if dims.same(aval.size, 0):
             return _base.as_array("place", arr)
         raise ArgumentValueError("Cannot place values from an empty array", function="place")
-    return _place(arr, mask, vals)
+    return _masked_assignment(arr, mask, vals)
 
 
 @fused
-def _place(arr: Any, mask: Any, vals: Any) -> Array:
+def _masked_assignment(arr: Any, mask: Any, vals: Any) -> Array:
     arr, vals = _base.as_array("place", arr), ravel(vals)
     chosen = ravel(structural.convert(_base.as_array("place", mask), _BOOL))
     rank = cumsum(structural.convert(chosen, dtypes.int32)) - 1

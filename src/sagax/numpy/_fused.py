@@ -19,7 +19,7 @@ from sagax._src import config, trees
 from sagax._src.core.dispatch_keys import call_key
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.staging import StageTrace, stage
-from sagax._src.core.trace import at_work, evaluation, state
+from sagax._src.core.trace import current_trace, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import SagaxError
@@ -45,7 +45,7 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
-        if (work := at_work()) is not None and _traces(work):
+        if (work := current_trace()) is not None and _traces(work):
             if (_own() or _process.settings).exact and _records_calls():
                 return _as_call(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
             return _with_origin(work.here, fun, arrays, static)
@@ -106,7 +106,7 @@ def fused_function(
 
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if (work := at_work()) is not None and _traces(work):
+            if (work := current_trace()) is not None and _traces(work):
                 if (
                     (_own() or _process.settings).exact
                     and _records_calls()
@@ -161,7 +161,7 @@ def operation1(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
-        if (work := at_work()) is not None and _traces(work):
+        if (work := current_trace()) is not None and _traces(work):
             if (_own() or _process.settings).exact and _records_calls():
                 return _as_call(fun, (x,), fun.__name__)
             here = work.here
@@ -213,7 +213,7 @@ def operation2(fun: F) -> F:
 
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
-        if (found := at_work()) is not None and _traces(found):
+        if (found := current_trace()) is not None and _traces(found):
             if (_own() or _process.settings).exact and _records_calls():
                 return _as_call(fun, _two(name, x, y), name)
             here = found.here
@@ -256,7 +256,7 @@ def operation3(fun: F) -> F:
             type(x) is not ConcreteArray
             or type(y) is not ConcreteArray
             or type(z) is not ConcreteArray
-            or (at_work() is not None and state.trace is not evaluation)
+            or (current_trace() is not None and state.trace is not evaluation)
             or x._device is not None
             or y._device is not None
             or z._device is not None
@@ -322,7 +322,7 @@ def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
     except (
         _REFUSED
     ) as error:  # the function itself raises it again, about the operands that it was given
-        _tell(name, error)
+        _notify_uncompiled(name, error)
         return fun(*operands)
     return tree.unflatten(call_program(ClosedJaxpr(jaxpr, consts), arrays, name=name))
 
@@ -367,11 +367,11 @@ def _prepared(
     except (
         _REFUSED
     ) as error:  # the function itself raises it again, about the arrays that it was given
-        _tell(name, error)
+        _notify_uncompiled(name, error)
         return None
 
 
-def _tell(name: str, error: Exception) -> None:
+def _notify_uncompiled(name: str, error: Exception) -> None:
     """Tell listeners that the operations of a composite function run one by one, and why."""
     if events.events:
         text = f"{type(error).__name__}: {error}"

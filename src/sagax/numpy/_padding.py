@@ -230,7 +230,7 @@ def _pad_mirrored(
     kind = options.get("reflect_type", "even")
     check_choice("pad", "reflect_type", kind, ("even", "odd"), "'even' or 'odd'")
     if dims.is_dim(size) or dims.is_dim(before) or dims.is_dim(after):
-        return _pad_mirrored_later(x, axis, before, after, mode, kind)
+        return _pad_mirrored_at_run_time(x, axis, before, after, mode, kind)
     if size == 1 and mode == "reflect":
         return _pad_edge(x, axis, before, after)
     index = np.arange(-before, size + after)
@@ -254,7 +254,9 @@ def _pad_mirrored(
     return mirrored * sign + last * ends + (last - first) * periods
 
 
-def _pad_mirrored_later(x: Any, axis: int, before: Any, after: Any, mode: str, kind: str) -> Array:
+def _pad_mirrored_at_run_time(
+    x: Any, axis: int, before: Any, after: Any, mode: str, kind: str
+) -> Array:
     """Pad by mirroring with indices that are computed at run time."""
     size = x.shape[axis]
     length = before + size + after

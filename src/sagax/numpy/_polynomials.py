@@ -119,7 +119,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
     if steps < 1 or not n:
         quotient, remainder = structural.full_of(a.aval.update(shape=(1,)), 0), a
     else:
-        quotient, remainder = _divided(a, b, steps=steps)
+        quotient, remainder = _long_division(a, b, steps=steps)
     if trim_leading_zeros:
         remainder = trim_zeros(remainder, "f")
         if not remainder.shape[0]:
@@ -128,7 +128,7 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
 
 
 @fused
-def _divided(a: Any, b: Any, *, steps: int) -> tuple:
+def _long_division(a: Any, b: Any, *, steps: int) -> tuple:
     n = b.shape[0]
     found = []
     lead = b[0]

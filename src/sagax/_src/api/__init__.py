@@ -1,1 +1,1 @@
-"""The public transformations: argument handling and caches."""
+"""Implement the public transformations: argument handling and caches."""

@@ -1,4 +1,4 @@
-"""Arguments of transformed functions: numbers to names, checks, and how messages name them."""
+"""Resolve argument positions and names of transformed functions, check operands, and name them in messages."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ __all__ = [
     "leaf_paths",
     "named_arguments",
     "pick_all",
-    "places_of",
+    "positions_in_range",
     "positional_names",
     "signature",
     "static_arguments",
 ]
 
-_GIVES_NO_RESULT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+_GENERATOR_FLAGS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
 def check_callable(fun: Any, transform: str) -> None:
-    """Raise unless `fun` can be called and returns its result when it is."""
+    """Raise unless `fun` is callable. Return its result if it is a transformation without options."""
     if not callable(fun):
         hint = (
             "pass the function itself, without calling it"
@@ -58,7 +58,7 @@ def check_callable(fun: Any, transform: str) -> None:
             fix=hint,
         )
     code = getattr(fun, "__code__", None)
-    if code is not None and code.co_flags & _GIVES_NO_RESULT:
+    if code is not None and code.co_flags & _GENERATOR_FLAGS:
         generator = code.co_flags & inspect.CO_GENERATOR
         raise ArgumentError(
             f"Expected a function, got a {'generator' if generator else 'coroutine'} function: "
@@ -87,7 +87,8 @@ def _check_names(value: Any, argument: str) -> tuple[str, ...]:
 def static_arguments(
     fun: Any, argnums: Any, argnames: Any, kind: str
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions and names of marked parameters, each derived from the other where only one is given.
+    """Return positions and names of marked parameters, each derived from the other if only one is
+    given.
 
     `kind` is "static" or "donate", for messages.
     """
@@ -142,7 +143,7 @@ def _counted(n: int) -> str:
 
 
 def _pick(value: int, n: int, transform: str, fun: Any, beyond: type[SagaxError]) -> int:
-    """Position `value`, one of `argnums`, of a call with `n` positional arguments, made non-negative.
+    """Return position `value`, one of `argnums`, normalized to a non-negative index below `n`.
 
     `beyond` is the error for a position that is too large.
     """
@@ -168,32 +169,32 @@ def pick_all(
     fun: Any,
     beyond: type[SagaxError] = ArgumentValueError,
 ) -> list[int]:
-    """`argnums` of a call with `n` positional arguments, non-negative and all different."""
-    places = [_pick(k, n, transform, fun, beyond) for k in values]
-    if len(set(places)) != len(places):
+    """Normalize `argnums` for `n` positional arguments: non-negative, without duplicates."""
+    positions = [_pick(k, n, transform, fun, beyond) for k in values]
+    if len(set(positions)) != len(positions):
         raise ArgumentError(
             function=transform,
             argument="argnums",
             got=values,
             expected="positions without repetition",
         )
-    return places
+    return positions
 
 
-def places_of(nums: Sequence[int]) -> Callable[[int], list[int]]:
-    """Which of n positional arguments `nums` means; numbers that do not fit are left out."""
+def positions_in_range(nums: Sequence[int]) -> Callable[[int], list[int]]:
+    """Return the positional arguments among `n` that `nums` refers to; numbers out of range are left out."""
     return lambda n: [k % n for k in nums if -n <= k < n]
 
 
 def flatten_arguments(
-    transform: str, fun: Any, args: tuple, places: Sequence[int] | None = None
+    transform: str, fun: Any, args: tuple, positions: Sequence[int] | None = None
 ) -> tuple[list, Any]:
-    """Leaves and structure of the positional arguments of a call, all or those at `places`."""
-    chosen = args if places is None else tuple([args[k] for k in places])
+    """Flatten the positional arguments of a call, all or those at `positions`."""
+    chosen = args if positions is None else tuple([args[k] for k in positions])
 
     def parts() -> list[tuple[str, Any]]:
         named = named_arguments(fun, args, {})
-        return named if places is None else [named[k] for k in places]
+        return named if positions is None else [named[k] for k in positions]
 
     return flatten_named(f"{transform} of {function_name(fun)}", chosen, parts)
 
@@ -206,12 +207,14 @@ def check_operands(
         if not is_operand(x):
             path = paths()[i]
             name = function_name(fun)
-            error = unusable_leaf(x, f"{transform} of {name}", path, _other_way(transform, path))
+            error = unusable_leaf(
+                x, f"{transform} of {name}", path, _suggest_alternative(transform, path)
+            )
             raise error.attach(about=((path,), name))
 
 
-def _other_way(transform: str, path: str) -> str:
-    """How to pass a value that is no array."""
+def _suggest_alternative(transform: str, path: str) -> str:
+    """Suggest an alternative for a leaf that is no array."""
     root = path.split("[")[0].split(".")[0]
     if path != root:
         where = "in an argument that is static" if transform == "jit" else "in another argument"

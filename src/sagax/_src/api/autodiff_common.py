@@ -1,4 +1,4 @@
-"""Share what the autodiff transformations need: flat functions, pullbacks, checks of inputs."""
+"""Share the parts of autodiff transformations: flat functions, pullbacks, input checks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,16 @@ if TYPE_CHECKING or lazy_imports():
 
 
 def as_value(x: Any) -> Any:
-    """An operand as a value with an aval."""
+    """Convert an operand to a value with an aval."""
     return x if hasattr(x, "aval") else sockets.concrete(x)
 
 
-class Flat:
-    """`fun` on flat operands. Auxiliary data leaves the transformation as further outputs, so that it comes
-    out as plain values; once run, `out_tree` and `split` tell the parts."""
+class FlatFunction:
+    """Wrap `fun` as a function of flat operands.
+
+    Auxiliary data become further outputs, so that they are concrete after the transformation. After
+    a call, `out_tree` and `split` describe the outputs.
+    """
 
     __slots__ = ("_aux", "fun", "has_aux", "name", "out_tree", "tree")
 
@@ -56,7 +59,7 @@ class Flat:
         return [*outs, *extra]
 
     def split(self, outs: Sequence[Any]) -> tuple[list, Any]:
-        """The outputs proper, and the auxiliary data put together."""
+        """Split flat outputs into the outputs proper and the auxiliary data, unflattened."""
         n = self.out_tree.num_leaves
         if not self.has_aux:
             return list(outs), None
@@ -81,12 +84,12 @@ def _split_aux(result: Any, name: str, fun: Any) -> tuple[Any, Any]:
 
 
 def has_derivative(x: Any) -> bool:
-    """Whether values like `x` have derivatives."""
+    """Return whether values like `x` are differentiable."""
     return dtypes.is_inexact(aval_of(x).dtype)
 
 
 class _pulling(tracing):
-    """The boundary around a backward pass, in which rules of the user's may run."""
+    """Enter the boundary around a backward pass, in which user-defined rules may run."""
 
     __slots__ = ()
 
@@ -96,30 +99,30 @@ class _pulling(tracing):
 
 
 class Pullback:
-    """From cotangents of flat outputs to those of the flat inputs."""
+    """Map cotangents of flat outputs to those of the flat inputs."""
 
-    __slots__ = ("avals", "boundary", "marks", "program", "safe_where", "silent")
+    __slots__ = ("avals", "boundary", "marks", "linear", "safe_where", "zero_cotangents")
 
     def __init__(
         self,
-        program: linearize_transform.LinearProgram,
+        linear: linearize_transform.LinearMap,
         marks: list[bool],
         avals: list,
-        silent: list[Zero],
+        zero_cotangents: list[Zero],
         boundary: Any,
         safe_where: bool | None = None,
     ) -> None:
         self.boundary = boundary
-        self.safe_where = safe_where  # None: as the setting of that name says
-        self.program = program
-        self.marks = marks  # which inputs have derivatives
+        self.safe_where = safe_where  # None: the setting of that name
+        self.linear = linear
+        self.marks = marks  # which inputs are differentiable
         self.avals = avals
-        self.silent = silent  # nothing is pulled back from auxiliary outputs
+        self.zero_cotangents = zero_cotangents  # auxiliary outputs have no cotangents
 
     def inexact(self, cts: Sequence[Any]) -> list:
-        """The cotangents of those inputs that have derivatives."""
+        """Return the cotangents of the differentiable inputs."""
         with self.boundary, config.with_option("safe_where", self.safe_where):
-            found = pull_back(self.program, [*cts, *self.silent])
+            found = pull_back(self.linear, [*cts, *self.zero_cotangents])
         return [as_value(instantiate(c)) for c in found]
 
     def __call__(self, cts: Sequence[Any]) -> list:
@@ -131,7 +134,7 @@ class Pullback:
 
 
 def info_of(fun: Any, name: str, paths: Callable[[], Sequence[str]]) -> DebugInfo:
-    """What messages say of the transformed function and its flat arguments."""
+    """Describe the transformed function and its flat arguments for messages."""
     return DebugInfo(function_name(fun), paths, (), name, function_code(fun))
 
 
@@ -144,71 +147,77 @@ def vjp_flat(
     paths: Callable[[], Sequence[str]],
     safe_where: bool | None = None,
 ) -> tuple:
-    """Flat outputs, a flat pullback, the output's structure and auxiliary data."""
-    flat = Flat(fun, tree, name, has_aux)
+    """Compute flat outputs, a flat pullback, the output structure and auxiliary data."""
+    flat = FlatFunction(fun, tree, name, has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, name):
-        outs, program = linearize_transform.linearize_flat(flat, values, marks, None, info)
+        outs, linear = linearize_transform.linearize_flat(flat, values, marks, None, info)
     total = len(outs)
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]
-    silent = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
-    pull = Pullback(program, marks, avals, silent, _pulling(fun, name), safe_where)
+    zero_cotangents = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
+    pull = Pullback(linear, marks, avals, zero_cotangents, _pulling(fun, name), safe_where)
     return outs, pull, flat.out_tree, aux
 
 
-def pull_back(program: linearize_transform.LinearProgram, cts: Sequence[Any]) -> list:
-    """Cotangents of the inputs of a linear program, given one (maybe `Zero`) for each output."""
-    wanted = [ct for ct, t in zip(cts, program.out_tangents, strict=True) if type(t) is not Zero]
-    inputs = [Linear(v.aval) for v in program.jaxpr.invars]
-    found = transpose_transform.backward(program.jaxpr, program.residuals, inputs, wanted)
-    outs = program.jaxpr.outvars
-    if any(v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, wanted, strict=True)):
-        return found  # as strongly typed as what was given
+def pull_back(linear: linearize_transform.LinearMap, cts: Sequence[Any]) -> list:
+    """Compute input cotangents of a linear jaxpr from one output cotangent (maybe `Zero`) each."""
+    known_cotangents = [
+        ct for ct, t in zip(cts, linear.out_tangents, strict=True) if type(t) is not Zero
+    ]
+    inputs = [Linear(v.aval) for v in linear.jaxpr.invars]
+    found = transpose_transform.backward(linear.jaxpr, linear.residuals, inputs, known_cotangents)
+    outs = linear.jaxpr.outvars
+    if any(
+        v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, known_cotangents, strict=True)
+    ):
+        return found  # with the weak type of the given one
     return [
         convert(ct, v.aval.dtype, True) if v.aval.weak_type and not _is_weak(ct) else ct
-        for v, ct in zip(program.jaxpr.invars, found, strict=True)
+        for v, ct in zip(linear.jaxpr.invars, found, strict=True)
     ]
 
 
 def _is_weak(ct: Any) -> bool:
-    """Whether a cotangent is weakly typed, so that it does not decide the dtype of what it is added to."""
+    """Return whether a cotangent is weakly typed, so that it does not promote what it is added to."""
     return type(ct) is Zero or aval_of(ct).weak_type
 
 
-def of_some(fun: Callable, args: tuple, kwargs: dict, places: Sequence[int]) -> Callable:
-    """`fun` as a function of its arguments at `places`, the others being as given."""
+def fix_other_arguments(
+    fun: Callable, args: tuple, kwargs: dict, positions: Sequence[int]
+) -> Callable:
+    """Fix all arguments of `fun` but those at `positions`."""
 
     def partial(*some: Any) -> Any:
         full = list(args)
-        for k, x in zip(places, some, strict=True):
+        for k, x in zip(positions, some, strict=True):
             full[k] = x
         return fun(*full, **kwargs)
 
     functools.update_wrapper(partial, fun, updated=())
-    partial.__qualname__ = function_name(fun)  # also of functions that have no name themselves
+    partial.__qualname__ = function_name(fun)  # also for functions without a name
     return partial
 
 
-def leaf_names(fun: Any, args: tuple, places: Sequence[int]) -> list[str]:
-    """What a user calls the leaves of the positional arguments at `places`."""
+def leaf_names(fun: Any, args: tuple, positions: Sequence[int]) -> list[str]:
+    """Name the leaves of the positional arguments at `positions`, as the user would."""
     names = arguments.positional_names(fun, len(args))
-    return [trees.argument_path(names[k], p) for k in places for p in trees.key_paths(args[k])]
+    return [trees.argument_path(names[k], p) for k in positions for p in trees.key_paths(args[k])]
 
 
 def check_inputs(
     name: str,
     fun: Any,
     args: tuple,
-    places: Sequence[int],
+    positions: Sequence[int],
     leaves: Sequence[Any],
     holomorphic: bool,
     allow_int: bool = False,
     forward: bool = False,
 ) -> None:
-    paths = functools.partial(leaf_names, fun, args, places)
+    paths = functools.partial(leaf_names, fun, args, positions)
     arguments.check_operands(leaves, paths, name, fun)
     for i, x in enumerate(leaves):
         dtype = aval_of(x).dtype

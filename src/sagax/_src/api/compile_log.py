@@ -13,17 +13,17 @@ from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
 
-__all__ = ["Seconds", "counters", "explain_compiles", "keep_programs", "record", "timed"]
+__all__ = ["Seconds", "counters", "explain_compiles", "retain_jaxprs", "record", "timed"]
 
-_MOST_FUNCTIONS = 512
-_MOST_SIGNATURES = 32
-_OFTEN = 5
+_MAX_FUNCTIONS = 512
+_MAX_SIGNATURES = 32
+_ADVICE_FROM = 5
 
 Signature = dict[str, str]
 
 
 class Seconds(NamedTuple):
-    """How long the parts of a compilation took: from Python to a jaxpr, to StableHLO, to machine code."""
+    """Store the durations of tracing, lowering and XLA compilation, in seconds."""
 
     trace: float
     lower: float
@@ -35,35 +35,36 @@ class Seconds(NamedTuple):
 
 
 class Compilation(NamedTuple):
-    """One compilation: for which arguments, how long it took, whether it came `loaded` from the cache on disk.
+    """Describe one compilation: argument types, durations, and whether it was `loaded` from the
+    disk cache.
 
-    `why` says what the cache said; `program` is the traced program, while `keep_programs` asks for it.
+    `why` is the reason that the cache reports; `jaxpr` is set only under `retain_jaxprs`.
     """
 
     signature: Signature
     seconds: Seconds
     loaded: bool
     why: str
-    program: Any
+    jaxpr: Any
 
 
 class Counter:
-    """The compilations of one function and, while `keep_programs` asks for it, its runs."""
+    """Count the compilations of one function and, under `retain_jaxprs`, its runs."""
 
     __slots__ = (
         "compilations",
         "loaded",
         "name",
-        "place",
+        "location",
         "run_seconds",
         "runs",
         "seconds",
         "times",
     )
 
-    def __init__(self, name: str, place: str) -> None:
+    def __init__(self, name: str, location: str) -> None:
         self.name = name
-        self.place = place
+        self.location = location
         self.times = 0
         self.loaded = 0
         self.seconds = Seconds(0.0, 0.0, 0.0)
@@ -76,7 +77,7 @@ class Counter:
         return [c.signature for c in self.compilations]
 
     def causes(self) -> list[str]:
-        """For each compilation what made it necessary."""
+        """Explain why each compilation was necessary."""
         found: list[str] = []
         for i, one in enumerate(self.compilations):
             if i == 0:
@@ -95,17 +96,17 @@ class Counter:
 
 _known: OrderedDict[tuple[str, str], Counter] = OrderedDict()
 _lock = threading.Lock()
-_keeping = False
+_retaining = False
 
 
-def keep_programs(keep: bool) -> None:
-    """Whether what is compiled from now on is kept, and its runs are timed (and waited for)."""
-    global _keeping
-    _keeping = keep
+def retain_jaxprs(enabled: bool) -> None:
+    """Set whether later compilations retain their jaxprs and time their runs (which blocks)."""
+    global _retaining
+    _retaining = enabled
 
 
 def counters() -> list[Counter]:
-    """What is known of all functions that were compiled."""
+    """Return the counters of all functions that were compiled."""
     with _lock:
         return list(_known.values())
 
@@ -117,35 +118,35 @@ def record(
     statics: Sequence[tuple[Any, Any]],
     seconds: Seconds,
     *,
-    program: Any = None,
+    jaxpr: Any = None,
     loaded: bool = False,
     why: str = "",
 ) -> Counter:
-    """Count one compilation; called once for each, never for a call that finds its program."""
-    code = getattr(fun, "written_as", None) or function_code(fun)
-    place = "" if code is None else f"{display_path(code.co_filename)}:{code.co_firstlineno}"
+    """Count one compilation. Cached calls do not get here."""
+    code = getattr(fun, "source_code", None) or function_code(fun)
+    location = "" if code is None else f"{display_path(code.co_filename)}:{code.co_firstlineno}"
     name = function_name(fun)
     signature: Signature = {
         **{n: a.str_short(short_dtypes=False) for n, a in zip(names, avals, strict=False)},
         **{f"{where} (static)": repr(static)[:40] for where, static in statics},
     }
-    kept = program if _keeping else None
+    retained = jaxpr if _retaining else None
     with _lock:
-        counter = _known.setdefault((name, place), Counter(name, place))
+        counter = _known.setdefault((name, location), Counter(name, location))
         counter.times += 1
         counter.loaded += loaded
         before = counter.seconds
         counter.seconds = Seconds(*[a + b for a, b in zip(before, seconds, strict=True)])
-        if len(counter.compilations) < _MOST_SIGNATURES:
-            counter.compilations.append(Compilation(signature, seconds, loaded, why, kept))
-        if len(_known) > _MOST_FUNCTIONS:
+        if len(counter.compilations) < _MAX_SIGNATURES:
+            counter.compilations.append(Compilation(signature, seconds, loaded, why, retained))
+        if len(_known) > _MAX_FUNCTIONS:
             _known.popitem(last=False)
     return counter
 
 
 def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
-    """`entry`, a compiled program's call, whose runs are counted and timed if that is asked for."""
-    if not _keeping:
+    """Wrap `entry`, the call of an executable, to count and time its runs under `retain_jaxprs`."""
+    if not _retaining:
         return entry
 
     def call_timed(bufs: list, arrays: Sequence[Any]) -> Any:
@@ -161,11 +162,11 @@ def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
 
 
 def explain_compiles() -> str:
-    """A table of the functions that were compiled in this process, the costliest first.
+    """Tabulate the functions that were compiled in this process, the costliest first.
 
-    For each function: how often it was compiled, the seconds that tracing, lowering and XLA took, how
-    many of the programs came from the cache on disk, which arguments changed from one compilation to
-    the next and how, and what to do where it was compiled five times or more.
+    For each function: how often it was compiled, and the seconds that tracing, lowering and XLA
+    took. Then: how many executables came from the disk cache, and which arguments changed between
+    compilations. A function that was compiled five times or more gets advice.
 
     >>> import sagax, sagax.numpy as np
     >>> @sagax.jit
@@ -184,12 +185,12 @@ def explain_compiles() -> str:
                 str(c.times),
                 *[f"{part:.2f}" for part in c.seconds],
                 str(c.loaded),
-                c.place,
+                c.location,
                 _changes(c.signatures),
             )
             for c in found
         ]
-        often = {c.name: c for c in found if c.times >= _OFTEN}
+        often = {c.name: c for c in found if c.times >= _ADVICE_FROM}
     head = ("function", "times", "trace s", "lower s", "XLA s", "loaded", "defined at")
     head = (*head, "what changed")
     widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head) - 1)]
@@ -204,7 +205,7 @@ def explain_compiles() -> str:
 
 
 def _values(signatures: Sequence[Signature]) -> dict[str, list[str]]:
-    """The arguments that are not always the same, with what they were."""
+    """Show the arguments that vary among the compilations."""
     names = dict.fromkeys(n for s in signatures for n in s)
     found = {n: list(dict.fromkeys(s.get(n, "absent") for s in signatures)) for n in names}
     return {n: values for n, values in found.items() if len(values) > 1}

@@ -1,4 +1,4 @@
-"""Implement `custom_partitioning`: let a function define how its work is sharded."""
+"""Implement `custom_partitioning`: functions with custom sharding rules and partitioners."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BATCHING = "..."
 
 
 class CompoundFactor(tuple):
-    """Several factors that make up one dimension, major first: `(i j)` in the notation of rules."""
+    """Name several factors that make up one dimension, major first; rules write `(i j)`."""
 
     def __new__(cls, *factors: str) -> CompoundFactor:
         if len(factors) < 2:
@@ -55,9 +55,10 @@ class CompoundFactor(tuple):
 
 @record
 class Rule:
-    """How the dimensions of operands and results belong together.
+    """Relate the dimensions of operands and results.
 
-    Each dimension is a factor's name or a `CompoundFactor`; a leading `BATCHING` stands for further ones.
+    Each dimension is a factor's name or a `CompoundFactor`; a leading `BATCHING` stands for any
+    number of further dimensions.
     """
 
     operands: tuple[tuple, ...]
@@ -68,7 +69,7 @@ class Rule:
     factor_sizes: tuple[tuple[str, int], ...]
 
     def text(self, operands: Sequence[tuple], results: Sequence[tuple]) -> str:
-        """The rule as an attribute of the sdy dialect, for operands and results of these shapes."""
+        """Format the rule as an attribute of the sdy dialect, for operands and results of these shapes."""
         sizes: dict[str, int] = {}
         letters: dict[str, str] = {}
         known = dict(self.factor_sizes)
@@ -164,7 +165,7 @@ def _mappings(text: str, whole: str) -> tuple[tuple, ...]:
 
 
 def parsed_rule(text: str, **options: Any) -> Rule:
-    """The rule of a text such as "i j, j k -> i k"."""
+    """Parse a rule such as "i j, j k -> i k"."""
     sides = text.split("->")
     if len(sides) != 2:
         raise ArgumentValueError(
@@ -213,17 +214,17 @@ def _rule(
 
 
 class SdyShardingRule(Rule):
-    """A `Rule` of tuples of factors: `SdyShardingRule((("i", "j"),), (("i",),), reduction_factors=("j",))`."""
+    """Build a `Rule` from tuples of factors: `SdyShardingRule((("i", "j"),), (("i",),), reduction_factors=("j",))`."""
 
     def __init__(
         self, operand_mappings: Sequence, result_mappings: Sequence, **options: Any
     ) -> None:
-        made = _rule(
+        rule = _rule(
             tuple([tuple(m) for m in operand_mappings]),
             tuple([tuple(m) for m in result_mappings]),
             **options,
         )
-        super().__init__(**made.__dict__)
+        super().__init__(**rule.__dict__)
 
 
 # The primitive -------------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ class SdyShardingRule(Rule):
 
 @record(eq=False)
 class Partitioner:
-    """What the user said of how the work is shared."""
+    """Hold the user's partitioner: callbacks, sharding rule and static arguments."""
 
     name: str
     partition: Callable
@@ -247,7 +248,7 @@ custom_partitioning_p = Primitive(
     check_rule=Default("its partitions are computed as the user says: results are looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
@@ -273,7 +274,7 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, how: Partitioner) -> list:
 
 @record
 class _Call:
-    """One call in a program that is being compiled."""
+    """Describe one call in a jaxpr that is being compiled."""
 
     how: Partitioner
     mesh: Any
@@ -299,7 +300,7 @@ def _(b: Any, *xs: Any, jaxpr: ClosedJaxpr, how: Partitioner) -> list:
         if not _registered:
             xla.custom_calls.register_partitioner(_TARGET, _partitioned)
             _registered.add(_TARGET)
-        key = uuid.uuid4().hex  # programs with other partitioners must not be taken for this one
+        key = uuid.uuid4().hex  # jaxprs with other partitioners must not share a cache entry
         _calls[key] = _Call(how, mesh, module.platform)
         if len(_calls) > _CALLS:
             _calls.popitem(last=False)
@@ -327,7 +328,7 @@ def _rule_for(how: Partitioner, mesh: Any, ins: Sequence[Any], outs: Sequence[An
 
 
 def _mesh_for(module: Any) -> Mesh:
-    """The mesh in whose terms shardings are told."""
+    """Return the mesh for the shardings that the callback gets."""
     found = meshes.concrete_mesh() or module.mesh
     if found is not None and set(found._flat) == set(module.devices):
         return found
@@ -341,20 +342,20 @@ def _struct(mesh: Any, shape: tuple, dtype: Any, text: str) -> ShapeDtypeStruct:
     return ShapeDtypeStruct(shape, dtype, sharding=described(tiles, mesh))
 
 
-def _shardings(call: _Call, tree: Any, given: Any, what: str) -> list:
-    leaves = trees.leaves(given)
+def _shardings(call: _Call, tree: Any, shardings: Any, what: str) -> list:
+    leaves = trees.leaves(shardings)
     if len(leaves) != tree.num_leaves or not all(isinstance(s, Sharding) for s in leaves):
         raise ArgumentError(
             f"{what} must have a sharding for each array",
             function=f"custom_partitioning of {call.how.name}",
-            got=repr(given),
+            got=repr(shardings),
             expected=f"{tree.num_leaves} shardings",
         )
     return leaves
 
 
 def _partitioned(key: str, operands: list, results: list) -> tuple[str, list, list]:
-    """The program of one device, with the shardings of operands and results."""
+    """Lower the function of one device, with the shardings of operands and results."""
     call = _calls[key]
     how, mesh = call.how, call.mesh
     ins = [_struct(mesh, *o) for o in operands]
@@ -374,14 +375,16 @@ def _partitioned(key: str, operands: list, results: list) -> tuple[str, list, li
             fun, how.in_tree, avals, transform="custom_partitioning", same=(object(),)
         )
         found = [(a.shape, a.dtype) for a in body.jaxpr.out_avals]
-        wanted = [(sh.shard_shape(s.shape), s.dtype) for s, sh in zip(outs, out_found, strict=True)]
-        if found != wanted:
+        expected = [
+            (sh.shard_shape(s.shape), s.dtype) for s, sh in zip(outs, out_found, strict=True)
+        ]
+        if found != expected:
             raise ArgumentValueError(
                 "the function for one device gives other parts than the shardings of the result say",
                 function=f"custom_partitioning of {how.name}",
                 argument="lower_fn",
                 got=found,
-                expected=wanted,
+                expected=expected,
             )
         text = lower_for_one_device(
             body.jaxpr.jaxpr, body.consts, call.platform, how.name, DeviceGroups.of(mesh)
@@ -394,10 +397,10 @@ def _partitioned(key: str, operands: list, results: list) -> tuple[str, list, li
 
 
 class custom_partitioning:
-    """A function whose work devices share as `def_partition` tells, in a program divided among devices.
+    """Return a function that `def_partition` shards in jaxprs that run on several devices.
 
-    Elsewhere, on one device and inside `shard_map`, it is the function itself; so are its derivatives and its batched
-    form.
+    Elsewhere, on one device and inside `shard_map`, it is `fun` itself; so are its derivatives and
+    its batched form.
 
     Args:
       fun: a function of arrays (pytrees of them), and of static values at `static_argnums`.
@@ -436,19 +439,18 @@ class custom_partitioning:
         permutation_factors: Sequence[str] = (),
         **factor_sizes: int,
     ) -> Callable:
-        """Say how the work is shared.
+        """Define how the function is sharded.
 
         Args:
           partition: `partition(*static, mesh, arg_shapes, result_shape)` gets structures of `ShapeDtypeStruct`s with
             shardings, and returns `(mesh, lower_fn, result_shardings, arg_shardings)`: `lower_fn` is the function of
-            the parts that one device has, which may use collectives over the axes of the mesh.
-          infer_sharding_from_operands, propagate_user_sharding, decode_shardings: accepted beside a `sharding_rule`, and
-            not asked.
-          sharding_rule: how dimensions belong together, such as "i j, j k -> i k", with "..." for leading dimensions
+            the shards of one device, which may use collectives over the axes of the mesh.
+          infer_sharding_from_operands, propagate_user_sharding, decode_shardings: accepted beside a `sharding_rule`, and not called.
+          sharding_rule: how dimensions correspond, such as "i j, j k -> i k", with "..." for leading dimensions
             and "(i j)" for a dimension that two factors make up; a `SdyShardingRule`; or a function
-            `(*static, mesh, arg_types, result_types)` that gives one of these.
+            `(*static, mesh, arg_types, result_types)` that returns one of these.
           reduction_factors, need_replication_factors, permutation_factors: factors that are summed over, that must not
-            be divided, along which devices exchange their parts.
+            be sharded, along which devices exchange their shards.
           factor_sizes: the sizes of factors that a dimension is made up of.
         """
         options = {
@@ -496,8 +498,10 @@ class custom_partitioning:
         leaves, tree = operand_leaves("custom_partitioning", name, dynamic)
 
         def call(*some: Any) -> Any:
-            given, held = iter(some), iter(static)
-            return self.fun(*[next(held) if i in fixed else next(given) for i in range(len(full))])
+            values, constants = iter(some), iter(static)
+            return self.fun(
+                *[next(constants) if i in fixed else next(values) for i in range(len(full))]
+            )
 
         functools.update_wrapper(call, self.fun, updated=())
         body = trace_body(call, tree, [aval_of(x) for x in leaves], transform="custom_partitioning")

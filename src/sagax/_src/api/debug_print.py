@@ -26,12 +26,12 @@ def debug_print(
     _use_logging: bool = False,
     **kwargs: Any,
 ) -> None:
-    """Print values of the running program: `debug.print("x = {}, {y:.3f}", x, y=y)`.
+    """Print values at run time: `debug.print("x = {}, {y:.3f}", x, y=y)`.
 
-    `fmt` is a format string as for `str.format`; the values may be traced, of any pytree. Prints of a
-    program come in the order in which they stand, under `vmap` one for each example, under
-    differentiation in the forward pass. With `ordered` they also keep their order from one program to
-    the next. Nothing is printed while a function is traced.
+    `fmt` is a format string as for `str.format`; the values may be traced, of any pytree. Prints of
+    one executable come in source order, under `vmap` one for each example, under differentiation in
+    the forward pass. With `ordered`, prints of different executables keep their order too. Nothing
+    is printed while a function is traced.
 
     Raises ArgumentValueError where the values do not fit the format string.
 
@@ -47,7 +47,7 @@ def debug_print(
     )
     if not skip_format_check:
         _check_format(fmt, args, kwargs)
-    options = np.get_printoptions()  # those of this thread, now
+    options = np.get_printoptions()  # for the rest of this thread's work
 
     def show(*args: Any, **kwargs: Any) -> None:
         with np.printoptions(**options):
@@ -68,7 +68,7 @@ def debug_log(
     skip_format_check: bool = False,
     **kwargs: Any,
 ) -> None:
-    """As `debug.print`, into the log: the logger "sagax.debug", level INFO.
+    """Log values as `debug.print` prints them: to the logger "sagax.debug", level INFO.
 
     >>> import logging, sys, sagax
     >>> log = logging.getLogger("sagax.debug")
@@ -91,7 +91,7 @@ def debug_log(
 
 
 def _check_format(fmt: str, args: tuple, kwargs: dict) -> None:
-    """Whether every value has a place and every place a value."""
+    """Check that values and fields of the format string match."""
     used: set[int | str] = set()
     count = 0
     try:

@@ -22,26 +22,26 @@ _AROUND = 5  # lines shown before and after the current one
 
 
 class Quit(Exception):
-    """The user of the debugger asked to end the program."""
+    """The user of the debugger quit."""
 
 
 class _Variable(NamedTuple):
-    """A local variable, taken apart: its arrays are found by their place among the operands."""
+    """A local variable as a treedef and leaves; arrays are indices into the operands."""
 
     tree: Any
     leaves: tuple[Any, ...]
-    places: tuple[int | None, ...]  # of each leaf among the operands; None: the leaf itself
+    operand_indices: tuple[int | None, ...]  # the operand index of each leaf; None: the leaf itself
 
     def value(self, operands: Sequence[Any]) -> Any:
         leaves = [
-            leaf if place is None else operands[place]
-            for leaf, place in zip(self.leaves, self.places, strict=True)
+            leaf if index is None else operands[index]
+            for leaf, index in zip(self.leaves, self.operand_indices, strict=True)
         ]
         return self.tree.unflatten(leaves)
 
 
 class _Frame(NamedTuple):
-    """A frame of the user's as it was when the function was traced."""
+    """A user's stack frame at tracing time."""
 
     file: str
     line: int
@@ -61,18 +61,18 @@ def breakpoint(
     stdout: Any = None,
     **kwargs: Any,
 ) -> None:
-    """Open a debugger when the running program comes by, with the values that variables have there.
+    """Open a debugger at run time, with the values of local variables at this point.
 
-    The commands are those of pdb that look at things: `p` and `pp` evaluate an expression, `l` lists the
-    source, `w` shows where we are, `u` and `d` go up and down, `a` shows the local variables, `c` goes on and `q` ends
-    the program (raises `Quit`). Values of variables are those of the run, also under `jit`, `vmap` (example
-    by example), `grad` and in loops.
+    The commands are the inspecting ones of pdb: `p` and `pp` evaluate an expression, `l` lists the
+    source, `w` shows the stack, `u` and `d` go up and down, `a` shows the local variables. `c`
+    continues, and `q` quits (raises `Quit`). Values are those of the run, also under `jit`, `vmap`
+    (example by example), `grad` and in loops.
 
     Args:
       backend: 'cli' or None, the debugger on the terminal.
       filter_frames: leave out frames that are not the user's.
       num_frames: how many frames to keep.
-      ordered: keep the order among breakpoints of programs that run one after the other.
+      ordered: keep the order among breakpoints of successive executables.
       stdin, stdout: files to read commands from and to write to, in place of the terminal.
 
     >>> import io, sagax
@@ -110,24 +110,29 @@ def _captured(frame: FrameType, operands: list[Any]) -> _Frame:
     for name, value in list(frame.f_locals.items()):
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # whatever people keep in variables
+                warnings.simplefilter("ignore")  # variables may hold anything
                 leaves, tree = trees.flatten(value)
-        except (ValueError, TypeError):  # a structure that is no pytree, as of unlike keys
+        except (
+            ValueError,
+            TypeError,
+        ):  # a structure that is no pytree, for example of incomparable keys
             leaves, tree = [value], trees.flatten(0)[1]
-        places: list[int | None] = []
+        operand_indices: list[int | None] = []
         for leaf in leaves:
             if isinstance(leaf, Array):
-                places.append(len(operands))
+                operand_indices.append(len(operands))
                 operands.append(leaf)
             else:
-                places.append(None)
-        kept = tuple(None if p is not None else x for x, p in zip(leaves, places, strict=True))
-        variables[name] = _Variable(tree, kept, tuple(places))
+                operand_indices.append(None)
+        constants = tuple(
+            None if p is not None else x for x, p in zip(leaves, operand_indices, strict=True)
+        )
+        variables[name] = _Variable(tree, constants, tuple(operand_indices))
     return _Frame(code.co_filename, frame.f_lineno, code.co_name, variables, dict(frame.f_globals))
 
 
 class _terminal:
-    """The terminal, also where a test runner holds it back."""
+    """Return the terminal, even while a test runner captures it."""
 
     def __enter__(self) -> None:
         debugging = sys.modules.get("_pytest.debugging")
@@ -142,7 +147,7 @@ class _terminal:
 
 
 class _Debugger(cmd.Cmd):
-    """The commands. Frames go from the innermost outwards."""
+    """Run the debugger's commands. Frames go from the innermost outwards."""
 
     prompt = "(sagax) "
 
@@ -155,20 +160,20 @@ class _Debugger(cmd.Cmd):
     def preloop(self) -> None:
         self._where()
 
-    def say(self, text: Any) -> None:
+    def write(self, text: Any) -> None:
         print(text, file=self.stdout)
 
     def _where(self) -> None:
         if self.frames:
             frame, _ = self.frames[self.at]
-            self.say(f"> {frame.file}({frame.line}) {frame.function}()")
+            self.write(f"> {frame.file}({frame.line}) {frame.function}()")
 
     def _evaluated(self, text: str) -> tuple[bool, Any]:
         frame, variables = self.frames[self.at]
         try:
             return True, eval(text, dict(frame.globals), dict(variables))
         except Exception as error:
-            self.say(f"*** {type(error).__name__}: {error}")
+            self.write(f"*** {type(error).__name__}: {error}")
             return False, None
 
     def default(self, line: str) -> None:
@@ -183,18 +188,18 @@ class _Debugger(cmd.Cmd):
         """p expression: its value"""
         fine, value = self._evaluated(text)
         if fine:
-            self.say(value)
+            self.write(value)
 
     def do_pp(self, text: str) -> None:
         """pp expression: its value, laid out"""
         fine, value = self._evaluated(text)
         if fine:
-            self.say(pprint.pformat(value))
+            self.write(pprint.pformat(value))
 
     def do_a(self, _: str) -> None:
         """a: the local variables"""
         for name, value in self.frames[self.at][1].items():
-            self.say(f"{name} = {value!r}")
+            self.write(f"{name} = {value!r}")
 
     def do_l(self, _: str) -> None:
         """l: the source around the current line"""
@@ -202,12 +207,12 @@ class _Debugger(cmd.Cmd):
         for n in range(max(1, frame.line - _AROUND), frame.line + _AROUND + 1):
             text = linecache.getline(frame.file, n)
             if text:
-                self.say(f"{'->' if n == frame.line else '  '} {n:4} {text.rstrip()}")
+                self.write(f"{'->' if n == frame.line else '  '} {n:4} {text.rstrip()}")
 
     def do_u(self, _: str) -> None:
         """u: one frame outwards"""
         if self.at + 1 == len(self.frames):
-            self.say("*** this is the outermost frame")
+            self.write("*** this is the outermost frame")
             return
         self.at += 1
         self._where()
@@ -215,7 +220,7 @@ class _Debugger(cmd.Cmd):
     def do_d(self, _: str) -> None:
         """d: one frame inwards"""
         if self.at == 0:
-            self.say("*** this is the innermost frame")
+            self.write("*** this is the innermost frame")
             return
         self.at -= 1
         self._where()
@@ -224,7 +229,7 @@ class _Debugger(cmd.Cmd):
         """w: all frames, the innermost last"""
         for i, (frame, _variables) in reversed(list(enumerate(self.frames))):
             mark = ">" if i == self.at else " "
-            self.say(f"{mark} {frame.file}({frame.line}) {frame.function}()")
+            self.write(f"{mark} {frame.file}({frame.line}) {frame.function}()")
 
     do_bt = do_where = do_w
     do_up, do_down, do_list = do_u, do_d, do_l

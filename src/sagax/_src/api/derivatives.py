@@ -1,4 +1,4 @@
-"""Derivatives: jvp, linearize, vjp, grad."""
+"""Implement jvp, linearize, vjp and grad."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import (
-    Flat,
+    FlatFunction,
     as_value,
     check_inputs,
+    fix_other_arguments,
     has_derivative,
     info_of,
     leaf_names,
-    of_some,
     vjp_flat,
 )
 from sagax._src.api.jit import is_shaped, shaped
@@ -81,23 +81,23 @@ def _cotangent_paths(cotangent: Any) -> Callable[[], Sequence[str]]:
     return lambda: [trees.argument_path("cotangent", p) for p in trees.key_paths(cotangent)]
 
 
-def _only_cotangent(function: str, fun: Any, given: tuple) -> Any:
-    """The one argument of a function of cotangents."""
-    if len(given) != 1:
+def _only_cotangent(function: str, fun: Any, cotangents: tuple) -> Any:
+    """Return the single argument of a cotangent function."""
+    if len(cotangents) != 1:
         raise ArgumentError(
             f"the function takes one argument, the cotangent of the output of {function_name(fun)}; it was "
-            f"called with {len(given)}",
+            f"called with {len(cotangents)}",
             function=function,
             argument="cotangent",
-            got=f"{len(given)} arguments",
+            got=f"{len(cotangents)} arguments",
             expected="one argument of the structure of the output",
             fix="where the output is a tuple pass one tuple: f((ct1, ct2))",
         )
-    return given[0]
+    return cotangents[0]
 
 
 def aval_of_tangent(t: Any) -> Any:
-    """The aval of a tangent; float0 arrays are NumPy's."""
+    """Return the aval of a tangent; float0 arrays are NumPy's."""
     if _is_float0(t):
         from_shape = aval_of(np.zeros(t.shape, bool))
         return from_shape.with_dtype(dtypes.float0)
@@ -110,7 +110,7 @@ def aval_of_tangent(t: Any) -> Any:
 def jvp(
     fun: Callable, primals: Sequence[Any], tangents: Sequence[Any], has_aux: bool = False
 ) -> tuple:
-    """The value of `fun` at `primals` and its derivative in the direction `tangents`.
+    """Compute `fun` at `primals` and its derivative in the direction `tangents`.
 
     Args:
       primals: positional arguments of `fun`: arrays, numbers or pytrees of them.
@@ -134,11 +134,11 @@ def jvp(
 
 
 def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
-    for label, given in (("primals", primals), ("tangents", tangents)):
+    for label, cotangents in (("primals", primals), ("tangents", tangents)):
         checks.instance(
             "jvp",
             label,
-            given,
+            cotangents,
             (tuple, list),
             "a tuple of arguments",
             message="primal and tangent arguments to jax.jvp must be tuples or lists",
@@ -175,7 +175,7 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
                 else "convert the tangent to the dtype and shape of its primal",
             )
         ins.append(Zero(want) if want.dtype == dtypes.float0 else as_value(t))
-    flat = Flat(fun, tree, "jvp", has_aux)
+    flat = FlatFunction(fun, tree, "jvp", has_aux)
     with tracing(fun, "jvp"):
         info = info_of(fun, "jvp", paths)
         outs, out_tangents = jvp_transform.jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
@@ -188,11 +188,8 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     return (*result, aux) if has_aux else result
 
 
-# linearize ---------------------------------------------------------------------------------------
-
-
 def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
-    """The value of `fun` at `primals` and its derivative there as a linear function of tangents.
+    """Compute `fun` at `primals` and its derivative there, as a linear function of tangents.
 
     The derivative is computed once and can be applied to many tangents.
 
@@ -205,8 +202,8 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     leaves, tree = arguments.flatten_arguments("linearize", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "linearize", fun)
-    run = eager_transforms.jitted_inside(fun, ("linearize", bool(has_aux)), primals)
-    flat = Flat(run, tree, "linearize", has_aux)
+    run = eager_transforms.jit_if_pure(fun, ("linearize", bool(has_aux)), primals)
+    flat = FlatFunction(run, tree, "linearize", has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
@@ -218,7 +215,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     name = f"the linearized {function_name(fun)}"
 
     def apply(*tangents: Any) -> Any:
-        given, given_tree = trees.flatten_argument("linearize", "tangents", tangents)
+        cotangents, given_tree = trees.flatten_argument("linearize", "tangents", tangents)
         if given_tree != tree:
             found = trees.structure_mismatch(primals, tangents, "primals", "tangents")
             raise structure_error(
@@ -227,8 +224,8 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                 found,
                 "call it with a tangent for each argument that was given to linearize",
             )
-        _check_tangents(given, _tangent_paths(paths), name)
-        for i, (t, want) in enumerate(zip(given, avals, strict=True)):
+        _check_tangents(cotangents, _tangent_paths(paths), name)
+        for i, (t, want) in enumerate(zip(cotangents, avals, strict=True)):
             have = aval_of_tangent(t)
             if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
                 raise ArgumentValueError(
@@ -239,7 +236,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                     got=have,
                     fix="convert the tangent to the dtype and shape of its primal",
                 )
-        found = program.apply([as_value(t) for t, m in zip(given, marks, strict=True) if m])
+        found = program.apply([as_value(t) for t, m in zip(cotangents, marks, strict=True) if m])
         return out_tree.unflatten([instantiate(t) for t in found[: len(outs)]])
 
     value = out_tree.unflatten(outs)
@@ -247,7 +244,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
 
 def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Callable:
-    """The transpose of the linear function `fun`, as a function of cotangents of its result.
+    """Transpose the linear function `fun`: return a function of cotangents of its result.
 
     `primals` only give shapes and dtypes of the arguments: arrays or `ShapeDtypeStruct`s. The result
     takes one argument of the structure of `fun`'s output and returns a tuple of cotangents.
@@ -266,15 +263,15 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
         [0 if is_shaped(x) else x for x in leaves], paths, "linear_transpose", fun
     )
     avals = [shaped(x) for x in leaves]
-    flat = Flat(fun, tree, "linear_transpose")
+    flat = FlatFunction(fun, tree, "linear_transpose")
     with tracing(fun, "linear_transpose"):
         closed = stage_closed(flat, avals)
     out_tree = flat.out_tree
     _check_transposable(fun, avals, closed.out_avals)
     name = f"the transpose of {function_name(fun)}"
 
-    def transposed(*given: Any) -> Any:
-        cotangent = _only_cotangent(name, fun, given)
+    def transposed(*cotangents: Any) -> Any:
+        cotangent = _only_cotangent(name, fun, cotangents)
         cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
         if ct_tree != out_tree:
             found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
@@ -319,7 +316,7 @@ def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Cal
 
 
 def _check_transposable(fun: Any, ins: Sequence[Any], outs: Sequence[Any]) -> None:
-    """Linear functions map numbers with derivatives to such, or integers to integers."""
+    """Check that linear functions map differentiable values to such, or integers to integers."""
     for fits in (dtypes.is_inexact, dtype_predicates.is_integer):
         if all(fits(a.dtype) for a in (*ins, *outs)):
             return
@@ -337,7 +334,7 @@ def _types(avals: Sequence[Any]) -> str:
 
 
 def _convert(path: str, want: Any, have: Any) -> str:
-    """How to give a value the expected type."""
+    """Show a conversion of a value to the expected type."""
     if dims.same_shape(have.shape, want.shape):
         return f"convert it: {path}.astype({dtypes.name(want.dtype)!r})"
     return f"give it the shape of the output, {want.shape}"
@@ -353,11 +350,11 @@ def vjp(
     reduce_axes: Any = (),
     safe_where: bool | None = None,
 ) -> tuple:
-    """The value of `fun` at `primals` and a function that pulls cotangents of it back to the primals.
+    """Compute `fun` at `primals`, and return also its pullback.
 
-    The function takes one argument of the structure of the value and returns a tuple with one cotangent
-    for each primal. Integer and boolean primals get cotangents of dtype float0. With `safe_where`
-    cotangents that a `where` masks stay zero (default: as the option of that name says).
+    The pullback takes one argument of the structure of the value and returns a tuple with one
+    cotangent for each primal. Integer and boolean primals get cotangents of dtype float0. With
+    `safe_where` cotangents that a `where` masks stay zero (default: the option of that name).
 
     >>> import sagax
     >>> value, pull = sagax.vjp(lambda x, y: x * y, 3.0, 4.0)
@@ -368,14 +365,12 @@ def vjp(
     leaves, tree = arguments.flatten_arguments("vjp", fun, primals)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "vjp", fun)
-    run = (
-        fun if safe_where else eager_transforms.jitted_inside(fun, ("vjp", bool(has_aux)), primals)
-    )
+    run = fun if safe_where else eager_transforms.jit_if_pure(fun, ("vjp", bool(has_aux)), primals)
     outs, pull, out_tree, aux = vjp_flat(run, leaves, tree, "vjp", has_aux, paths, safe_where)
     name = f"the function returned by vjp of {function_name(fun)}"
 
-    def pullback(*given: Any) -> Any:
-        cotangent = _only_cotangent(name, fun, given)
+    def pullback(*cotangents: Any) -> Any:
+        cotangent = _only_cotangent(name, fun, cotangents)
         cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
         if ct_tree != out_tree:
             found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
@@ -391,7 +386,7 @@ def vjp(
         checked = []
         for i, (ct, out) in enumerate(zip(cts, outs, strict=True)):
             want, have = aval_of(out).to_tangent_aval(), aval_of_tangent(ct)
-            # nothing is pulled back from integers: any cotangent of their shape will do
+            # integer outputs have no cotangents: any value of their shape will do
             fits = have.dtype == want.dtype or want.dtype == dtypes.float0
             if not fits or not dims.same_shape(have.shape, want.shape):
                 raise ArgumentValueError(
@@ -422,7 +417,7 @@ def value_and_grad(
     *,
     safe_where: bool | None = None,
 ) -> Callable:
-    """A function that computes `fun` and its gradient together.
+    """Return a function that computes `fun` and its gradient.
 
     `fun` returns a real scalar (a complex one with `holomorphic`). The result returns (value, gradient),
     or ((value, aux), gradient) with `has_aux`; the gradient has the structure of the argument `argnums`,
@@ -451,7 +446,7 @@ def grad(
     *,
     safe_where: bool | None = None,
 ) -> Callable:
-    """A function that computes the gradient of `fun`, which returns a real scalar.
+    """Return a function that computes the gradient of `fun`, whose result is a real scalar.
 
     Args:
       argnums: the positional argument(s) to differentiate; pytrees of floating point arrays.
@@ -459,7 +454,7 @@ def grad(
       holomorphic: `fun` is complex differentiable and takes and returns complex numbers.
       allow_int: integer arguments are allowed; their gradient has dtype float0.
       safe_where: cotangents that a `where` masks stay zero, even where the masked function has an
-        infinite derivative or none (default: as the option of that name says, which is no).
+        infinite derivative or none (default: the option of that name, which is off).
 
     Raises:
       TypeError: the output is no scalar, or input or output have a dtype without derivatives.
@@ -484,7 +479,7 @@ def grad(
 
 
 def _one(aval: Any) -> Any:
-    """The number 1 as a cotangent of a scalar of this type."""
+    """Return the cotangent 1 for a scalar of this type."""
     one = scalar_like(1, aval.dtype)
     return one.item() if aval.weak_type else one
 
@@ -504,11 +499,11 @@ def _value_and_grad(
 
     @functools.wraps(fun, updated=())
     def both(*args: Any, **kwargs: Any) -> Any:
-        places = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
-        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
-        check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
-        some = of_some(fun, args, kwargs, places)
-        paths = functools.partial(leaf_names, fun, args, places)
+        positions = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
+        check_inputs(name, fun, args, positions, leaves, holomorphic, allow_int)
+        some = fix_other_arguments(fun, args, kwargs, positions)
+        paths = functools.partial(leaf_names, fun, args, positions)
         outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, paths, safe_where)
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs

@@ -1,4 +1,4 @@
-"""Donated arguments: which result takes over whose memory, and who gave an array away."""
+"""Assign donated buffers to outputs, and record which call donated each array."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Donation", "DonationError", "Plan", "plan", "warn_of_unusable"]
 
 
 class DonationError(SagaxError, xla.EngineError):
-    """Memory that is given away in a call is needed for another argument of the same call."""
+    """An array is both donated and used as another argument of the same call."""
 
     code = "SX0205"
 
@@ -28,9 +28,9 @@ DonationError.__module__ = "sagax.errors"  # its public home
 
 
 class Plan(NamedTuple):
-    """What becomes of the donated arguments of one compiled program, by position.
+    """Assign the donated arguments of one executable, by position.
 
-    `aliases` says which result takes over the memory of an argument; `unusable` are the others.
+    `aliases` maps an argument to the result that reuses its buffer; `unusable` are the others.
     """
 
     aliases: Mapping[int, int]
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
 
 def plan(closed: ClosedJaxpr, donated: Sequence[int]) -> Plan:
-    """Each donated argument goes to the first result of its shape and dtype that is still free."""
+    """Assign each donated argument to the first free result of its shape and dtype."""
     free: dict[tuple, list[int]] = {}
     for i, aval in reversed(list(enumerate(closed.out_avals))):
         free.setdefault((aval.shape, aval.dtype), []).append(i)
@@ -55,11 +55,12 @@ def plan(closed: ClosedJaxpr, donated: Sequence[int]) -> Plan:
     return Plan(aliases, tuple(unusable))
 
 
-# --- donations without use ---------------------------------------------------------------------------
+# --- unusable donations
+# -----------------------------------------------------------------------------
 
 
 def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan) -> None:
-    """Warn, once for each compiled program, of donated arguments that no result can use."""
+    """Warn of donated arguments that no result can use, once for each executable."""
     if not planned.unusable:
         return
     names = closed.jaxpr.debug_info.arg_names
@@ -81,12 +82,12 @@ def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan
     warning = DonationWarning("\n".join(lines))
     warning.function = function_name(fun)
     warning.arguments = tuple([names[i] for i in planned.unusable])
-    place = user_span(source_stacks.stack())
+    span = user_span(source_stacks.stack())
     warnings.warn_explicit(
         warning,
         DonationWarning,
-        place.file if place is not None else "sagax",
-        place.line if place is not None else 1,
+        span.file if span is not None else "sagax",
+        span.line if span is not None else 1,
     )
 
 
@@ -96,7 +97,7 @@ def _result_paths(out_tree: Any) -> list[str]:
 
 
 def _with_layout(aval: Any) -> str:
-    """XLA's notation: the dimensions, and their order in memory, that of the fastest first."""
+    """Format a layout in XLA's notation: the dimensions, and their order from minor to major."""
     order = ",".join(str(i) for i in reversed(range(len(aval.shape))))
     return f"{aval.str_short(short_dtypes=True)}{{{order}}}"
 
@@ -106,13 +107,13 @@ def _type(aval: Any) -> str:
 
 
 def _reason(aval: Any, outs: Sequence[Any], paths: Sequence[str], takers: Mapping[int, str]) -> str:
-    """Why no result takes over memory of this type."""
+    """Explain why no result can reuse a buffer of this type."""
     if not outs:
         return "the function has no result"
     same = [k for k, out in enumerate(outs) if (out.shape, out.dtype) == (aval.shape, aval.dtype)]
     if same:
-        said = [f"{paths[k]} has that of {takers[k]}" for k in same[:3] if k in takers]
-        return f"each result of its type has memory already: {', '.join(said)}"
+        others = [f"{paths[k]} has that of {takers[k]}" for k in same[:3] if k in takers]
+        return f"each result of its type has memory already: {', '.join(others)}"
     nearest = min(range(len(outs)), key=lambda k: _distance(aval, outs[k]))
     differs = [
         word
@@ -134,14 +135,15 @@ def _distance(aval: Any, other: Any) -> tuple:
     return aval.shape != other.shape, aval.dtype != other.dtype, not same_rank, axes
 
 
-# --- giving away -------------------------------------------------------------------------------------
+# --- donation at calls
+# ------------------------------------------------------------------------------
 
 
 class Donation:
-    """What a compiled function does with the arrays it is given at each call.
+    """Donate arrays at each call of a compiled function.
 
-    `names` are those of all arguments, `donated` the positions of the arrays that are used up: those
-    whose memory a result takes over.
+    `names` are those of all arguments; `donated` are the positions of the arrays whose buffers
+    results reuse.
     """
 
     __slots__ = ("donated", "fun", "names")
@@ -152,15 +154,15 @@ class Donation:
         self.donated = tuple(donated)
 
     def check(self, buffers: Sequence[Any], hidden: Sequence[Any] = ()) -> None:
-        """Raise if memory that is given away is needed for another argument of the same call.
+        """Raise if a donated buffer is also used by another argument of the same call.
 
-        `hidden` are the buffers of the arrays that the function reads from outside.
+        `hidden` are the buffers of captured arrays.
         """
-        given = [*buffers, *hidden] if hidden else buffers
-        if len(given) == 1 or len(set(map(id, given))) == len(given):
+        used = [*buffers, *hidden] if hidden else buffers
+        if len(used) == 1 or len(set(map(id, used))) == len(used):
             return
         for i in self.donated:
-            for k, other in enumerate(given):
+            for k, other in enumerate(used):
                 if k != i and other is buffers[i]:
                     raise self._conflict(i, k)
 
@@ -180,19 +182,19 @@ class Donation:
             else ((first,), function_name(self.fun)),
         )
 
-    def giving(self, entry: Callable) -> Callable:
-        """`entry`, a call of a program on several devices, that takes its donated arrays."""
+    def wrap_entry(self, entry: Callable) -> Callable:
+        """Wrap `entry`, a call of an executable on several devices, to donate its arrays."""
 
         def call_and_give(bufs: list, arrays: list) -> Any:
             self.check([a.buffer() for a in arrays])
             result = entry(bufs, arrays)
-            self.give(arrays)
+            self.mark_donated(arrays)
             return result
 
         return call_and_give
 
-    def give(self, arrays: Sequence[ConcreteArray]) -> None:
-        """After the call: the donated arrays are gone, and know to whom."""
+    def mark_donated(self, arrays: Sequence[ConcreteArray]) -> None:
+        """Mark the donated arrays as deleted, and record the call that did it."""
         fun, names, stack = self.fun, self.names, source_stacks.stack()
         for i in self.donated:
             arrays[i].give_away((fun, names[i], stack))

@@ -1,10 +1,10 @@
 """Compile eager transformations of provably pure functions.
 
-`grad(f)(x)` runs f at each call, operation by operation. From the third call of a signature on, where
-calling f does nothing but compute its result (`function_analysis/purity.py`), the transformed program is traced,
-compiled and kept, and a call runs it: after a look at whether what f reads from outside is still the
-same. Where f is not of that kind, or cannot be traced because it looks at values (an `if` on an
-array), it goes on being called. The compiled program rounds as its operations do alone, so that results are the same bits.
+`grad(f)(x)` outside of jit calls f each time, operation by operation. From the third call of a
+signature on, a pure f (`function_analysis/purity.py`) is compiled: the transformed function is
+traced, and a call runs its executable, after a check that the captured values are unchanged. If f
+is not provably pure, or cannot be traced because its control flow depends on values, it stays
+eager. The executable rounds after each operation, so results are bit-identical.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.function_analysis import purity
 
 
-__all__ = ["applied", "clear", "derivative", "jitted_inside", "transformed"]
+__all__ = ["applied", "clear", "derivative", "jit_if_pure", "transformed"]
 
-_MOST_UNITS = 256
-_MOST_CHANGES = 5
-_MOST_SIGNATURES = 256
+_MAX_CACHES = 256
+_MAX_CHANGES = 5
+_MAX_SIGNATURES = 256
 _SCALARS = frozenset((bool, int, float, complex))
 _NAMES = frozenset((str, bytes, type(None)))
 _NODES = (tuple, list, dict, type(None), OrderedDict)
@@ -51,100 +51,100 @@ _NODES = (tuple, list, dict, type(None), OrderedDict)
 _flatten = trees.flatten
 _thread = config.thread
 _lock = threading.Lock()
-_units: OrderedDict[tuple, _Unit] = OrderedDict()
+_caches: OrderedDict[tuple, _SignatureCache] = OrderedDict()
 _allowing: dict[Any, bool] = {}
 
-Make = Callable[[Any], Callable[..., Any]]
+Transform = Callable[[Any], Callable[..., Any]]
 
 
-class _Never:
-    """Stands where a signature has to be evaluated operation by operation."""
+class _Eager:
+    """Mark a signature that stays eager."""
 
 
 class Transformation:
-    """What a transformed function is made of; the function carries it as `_transformation`.
+    """Describe a transformed function; the function has it as `_transformation`.
 
-    `make(fun)` gives the function that is evaluated operation by operation. `moving(n)` tells which of n
-    positional arguments are taken apart and made anew, `scalars_move` whether Python numbers among their
-    leaves are operands (else they are constants of the program).
+    `transform(fun)` returns the eager function. `dynamic(n)` returns which of n positional
+    arguments are flattened into operands. `dynamic_scalars` tells whether Python numbers among
+    their leaves are operands; otherwise they are constants of the jaxpr.
     """
 
-    __slots__ = ("fun", "key", "make", "moving", "scalars_move")
+    __slots__ = ("fun", "key", "transform", "dynamic", "dynamic_scalars")
 
     def __init__(
         self,
         key: tuple,
-        make: Make,
+        transform: Transform,
         fun: Any,
-        moving: Callable[[int], Sequence[int]],
-        scalars_move: bool,
+        dynamic: Callable[[int], Sequence[int]],
+        dynamic_scalars: bool,
     ) -> None:
-        self.key, self.make, self.fun = key, make, fun
-        self.moving, self.scalars_move = moving, scalars_move
+        self.key, self.transform, self.fun = key, transform, fun
+        self.dynamic, self.dynamic_scalars = dynamic, dynamic_scalars
 
 
 def transformed(
     fun: Any,
     key: tuple,
-    make: Make,
+    transform: Transform,
     *,
-    moving: Callable[[int], Sequence[int]],
-    scalars_move: bool = True,
+    dynamic: Callable[[int], Sequence[int]],
+    dynamic_scalars: bool = True,
 ) -> Callable[..., Any]:
-    """`make(fun)`, compiled as one piece when it is called often enough outside of any other tracing.
+    """Return `transform(fun)`, which compiles frequent signatures outside of any tracing.
 
     Args:
       fun: the user's function.
-      key: names the transformation and its options, whatever the function is.
-      make: gives the transformed function, of `fun` or of a function that means the same.
-      moving, scalars_move: see `Transformation`.
+      key: identifies the transformation and its options, for any function.
+      transform: returns the transformed function, of `fun` or of an equivalent function.
+      dynamic, dynamic_scalars: see `Transformation`.
     """
-    plain = make(fun)
-    what = Transformation(key, make, fun, moving, scalars_move)
-    unit: _Unit | None = None
+    eager = transform(fun)
+    transformation = Transformation(key, transform, fun, dynamic, dynamic_scalars)
+    cache: _SignatureCache | None = None
 
     @functools.wraps(fun, updated=())
     def call(*args: Any, **kwargs: Any) -> Any:
-        nonlocal unit
+        nonlocal cache
         if state.trace is not evaluation:
-            return plain(*args, **kwargs)
-        if unit is None:
-            unit = _unit_of(what)
-        return unit.run(what, plain, args, kwargs)
+            return eager(*args, **kwargs)
+        if cache is None:
+            cache = _cache_for(transformation)
+        return cache.run(transformation, eager, args, kwargs)
 
-    call._transformation = what  # type: ignore[attr-defined]
+    call._transformation = transformation  # type: ignore[attr-defined]
     return call
 
 
-def derivative(name: str, fun: Any, make: Make, options: tuple) -> Callable[..., Any]:
-    """`make(fun)`, which differentiates positional arguments, in the same way.
+def derivative(name: str, fun: Any, transform: Transform, options: tuple) -> Callable[..., Any]:
+    """Return `transform(fun)`, which differentiates positional arguments, compiled when frequent.
 
     `options` are those of the transformation called `name`: argnums, then flags.
     """
     arguments.check_callable(fun, name)
     nums = checks.positions(name, "argnums", options[0])
     key = (name, nums, checks.is_index(options[0]), *options[1:])
-    return transformed(fun, key, make, moving=arguments.places_of(nums))
+    return transformed(fun, key, transform, dynamic=arguments.positions_in_range(nums))
 
 
-def applied(fun: Any, key: tuple, make: Make, args: tuple) -> Any:
-    """`make(fun)(*args)`, all of whose arguments are taken apart, in the same way."""
+def applied(fun: Any, key: tuple, transform: Transform, args: tuple) -> Any:
+    """Compute `transform(fun)(*args)`, with all arguments dynamic, compiled when frequent."""
     if state.trace is not evaluation:
-        return make(fun)(*args)
-    what = Transformation(key, make, fun, range, True)
-    return _unit_of(what).run(what, make(fun), args, {})
+        return transform(fun)(*args)
+    transformation = Transformation(key, transform, fun, range, True)
+    return _cache_for(transformation).run(transformation, transform(fun), args, {})
 
 
-def jitted_inside(fun: Any, key: tuple, args: tuple) -> Any:
-    """`fun` to be transformed and called once with `args`; where that is sound, jitted, in the same way."""
+def jit_if_pure(fun: Any, key: tuple, args: tuple) -> Any:
+    """Return `fun`, or its jitted form if it is pure: it will be transformed and called once with `args`."""
     if state.trace is not evaluation:
         return fun
-    what = Transformation(key, _itself, fun, range, True)
-    found = _unit_of(what).program(what, args, {})
+    transformation = Transformation(key, _itself, fun, range, True)
+    found = _cache_for(transformation).look_up(transformation, args, {})
     if found is None:
         return fun
-    _, program, operands = found
-    call, hidden = program.call, operands[: len(operands) - len(trees.leaves(args))]
+    _, look_up, operands = found
+    call, hidden = look_up.call, operands[: len(operands) - len(trees.leaves(args))]
 
     @functools.wraps(fun, updated=())
     def jitted(*given: Any) -> Any:
@@ -158,15 +158,15 @@ def _itself(fun: Any) -> Any:
 
 
 def clear() -> None:
-    """Forget everything traced and compiled for transformed functions."""
+    """Clear all traces and executables of transformed functions."""
     with _lock:
-        for unit in _units.values():
-            unit.forget()
-        _units.clear()
+        for cache in _caches.values():
+            cache.forget()
+        _caches.clear()
 
 
 def _allowed(settings: Any) -> bool:
-    """Whether, with these settings, a program may be run in place of the operations one by one."""
+    """Return whether the settings allow an executable in place of eager operations."""
     found = _allowing.get(settings)
     if found is None:
         found = settings.compile_unjitted and not (
@@ -184,9 +184,9 @@ def _allowed(settings: Any) -> bool:
     return found
 
 
-def _base_of(what: Transformation) -> tuple[Any, list[Transformation]]:
-    """The user's function inside, and the transformations of it from the outermost on."""
-    chain = [what]
+def _unwrap(transformation: Transformation) -> tuple[Any, list[Transformation]]:
+    """Unwrap transformations: return the user's function, and them from the outermost on."""
+    chain = [transformation]
     while True:
         fun = chain[-1].fun
         inner = getattr(fun, "__dict__", {}).get("_transformation")
@@ -195,8 +195,8 @@ def _base_of(what: Transformation) -> tuple[Any, list[Transformation]]:
         chain.append(inner)
 
 
-def _unit_of(what: Transformation) -> _Unit:
-    base, chain = _base_of(what)
+def _cache_for(transformation: Transformation) -> _SignatureCache:
+    base, chain = _unwrap(transformation)
     if type(base) is types.FunctionType and not is_sagax(base.__code__.co_filename):
         of = (Same(base.__code__), Same(base.__globals__))
     else:
@@ -205,144 +205,146 @@ def _unit_of(what: Transformation) -> _Unit:
     try:
         hash(key)
     except TypeError:
-        return _Unit()
+        return _SignatureCache()
     with _lock:
-        found = _units.pop(key, None) or _Unit()
-        _units[key] = found
-        if len(_units) > _MOST_UNITS:
-            _units.popitem(last=False)
+        found = _caches.pop(key, None) or _SignatureCache()
+        _caches[key] = found
+        if len(_caches) > _MAX_CACHES:
+            _caches.popitem(last=False)
         return found
 
 
-class _Unit:
-    """What is known of one transformation of the functions of one piece of code."""
+class _SignatureCache:
+    """Cache the signatures of one transformation of functions of the same code."""
 
-    __slots__ = ("changes", "known", "lock", "off")
+    __slots__ = ("changes", "entries", "lock", "off")
 
     def __init__(self) -> None:
-        self.known: dict[tuple, Any] = {}
+        self.entries: dict[tuple, Any] = {}
         self.changes = 0
         self.off = False
         self.lock = threading.Lock()
 
     def forget(self) -> None:
-        self.known, self.changes, self.off = {}, 0, False
+        self.entries, self.changes, self.off = {}, 0, False
 
-    def run(self, what: Transformation, plain: Callable, args: tuple, kwargs: dict) -> Any:
-        """The result of a call."""
-        found = self.program(what, args, kwargs)
+    def run(
+        self, transformation: Transformation, eager: Callable, args: tuple, kwargs: dict
+    ) -> Any:
+        """Call the transformed function: compiled if possible, else eagerly."""
+        found = self.look_up(transformation, args, kwargs)
         if found is not None:
-            signature, program, operands = found
+            signature, look_up, operands = found
             try:
-                return program.call(*operands)
+                return look_up.call(*operands)
             except (SagaxError, *FAILURES) as error:
-                # What cannot be compiled, and arrays that were deleted: the plain way has the better words.
-                _tell(what, error)
-                result = plain(*args, **kwargs)
-            self.known[signature] = _Never
+                # Uncompilable functions and deleted arrays: the eager path has the better messages.
+                _notify_uncompiled(transformation, error)
+                result = eager(*args, **kwargs)
+            self.entries[signature] = _Eager
             return result
-        return plain(*args, **kwargs)
+        return eager(*args, **kwargs)
 
-    def program(
-        self, what: Transformation, args: tuple, kwargs: dict
-    ) -> tuple[tuple, _Program, list] | None:
-        """The signature of a call, its program, and the operands of that; None: it is to go the plain way."""
+    def look_up(
+        self, transformation: Transformation, args: tuple, kwargs: dict
+    ) -> tuple[tuple, _Compiled, list] | None:
+        """Return the signature of a call, its executable, and its operands; None: run eagerly."""
         settings = _thread.settings
         if self.off or not _allowed(settings):
             return None
         try:
             leaves, tree = _flatten((args, kwargs))
         except (ValueError, TypeError, SystemError):
-            return None  # the plain way says what is wrong
+            return None  # the eager path raises the message
         key: list = [tree, settings]
         statics: dict[int, Any] | None = None
         for x in leaves:
             if type(x) is not ConcreteArray:
-                sorted_out = _sorted_out(what, args, leaves)
-                if sorted_out is None:
+                sorted_leaves = _sort_leaves(transformation, args, leaves)
+                if sorted_leaves is None:
                     return None
-                leaves, statics, more = sorted_out
+                leaves, statics, more = sorted_leaves
                 key.extend(more)
                 break
             key.append(x.aval)
         signature = tuple(key)
-        found = self.known.get(signature)
-        if type(found) is not _Program:
-            if found is _Never:
+        found = self.entries.get(signature)
+        if type(found) is not _Compiled:
+            if found is _Eager:
                 return None
             count = 1 if found is None else found + 1
             if count < tuning.EAGER_TRANSFORM_COMPILE_FROM_CALL:
                 self._count(signature, count)
                 return None
-            found = self._prepare(what, signature, count, (args, kwargs), leaves, statics)
+            found = self._prepare(transformation, signature, count, (args, kwargs), leaves, statics)
             if found is None:
                 return None
-        base, reads = found.base(what), found.reads
-        if not reads.hold(base):
+        base, captured = found.base(transformation), found.captured
+        if not captured.are_unchanged(base):
             self._changed()
             return None
-        if reads.arrays:
-            values = _arrays(reads, base)
+        if captured.arrays:
+            values = _captured_arrays(captured, base)
             if values is None:
                 return None
             leaves = [*values, *leaves]
         return signature, found, leaves
 
     def _count(self, signature: tuple, count: int) -> None:
-        self.known[signature] = count
-        if len(self.known) > _MOST_SIGNATURES:  # such as a number that is another one at each call
-            entries = list(self.known.items())  # other threads may add to it meanwhile
-            kept = {k: v for k, v in entries if type(v) is _Program}
-            self.known = kept if len(kept) < _MOST_SIGNATURES // 2 else {}
+        self.entries[signature] = count
+        if len(self.entries) > _MAX_SIGNATURES:  # such as a number that differs at each call
+            entries = list(self.entries.items())  # other threads may add to it meanwhile
+            fixed_values = {k: v for k, v in entries if type(v) is _Compiled}
+            self.entries = fixed_values if len(fixed_values) < _MAX_SIGNATURES // 2 else {}
 
     def _changed(self) -> None:
-        """What the function reads has changed: it is looked at again, for some times."""
+        """Handle a change of a captured value: trace again, up to a limit."""
         with self.lock:
             self.changes += 1
-            self.off = self.changes > _MOST_CHANGES
-            self.known = {}
+            self.off = self.changes > _MAX_CHANGES
+            self.entries = {}
 
     def _prepare(
         self,
-        what: Transformation,
+        transformation: Transformation,
         signature: tuple,
         count: int,
         given: tuple,
         leaves: list,
         statics: dict[int, Any] | None,
-    ) -> _Program | None:
-        """The program of a signature that was called `count` times, if it is time for it."""
-        waiting: Any = self.known.get((signature, "waiting"))
-        if waiting is None:
+    ) -> _Compiled | None:
+        """Compile a signature that was called `count` times, if that is often enough."""
+        pending: Any = self.entries.get((signature, "pending"))
+        if pending is None:
             try:
-                waiting = _traced(what, given, signature[0], leaves, statics)
+                pending = _trace(transformation, given, signature[0], leaves, statics)
             except Exception as error:
-                # It looks at values, or is not known to be harmless; or it raises what it likes, as
-                # it is the user's code that is traced here.
-                _tell(what, error)
-                self.known[signature] = _Never
+                # Its control flow depends on values, or its purity is unknown. Tracing runs user
+                # code, which may raise anything.
+                _notify_uncompiled(transformation, error)
+                self.entries[signature] = _Eager
                 return None
-            if waiting.patience > count:
-                self.known[signature, "waiting"] = waiting
-        if waiting.patience > count:
-            self.known[signature] = count
+            if pending.patience > count:
+                self.entries[signature, "pending"] = pending
+        if pending.patience > count:
+            self.entries[signature] = count
             return None
-        self.known.pop((signature, "waiting"), None)
-        self.known[signature] = waiting
-        return waiting
+        self.entries.pop((signature, "pending"), None)
+        self.entries[signature] = pending
+        return pending
 
 
-class _Program:
-    """A transformed function traced for one signature; compiled at its first call."""
+class _Compiled:
+    """Hold a transformed function traced for one signature; it compiles at its first call."""
 
-    __slots__ = ("call", "patience", "reads")
+    __slots__ = ("call", "patience", "captured")
 
-    def __init__(self, call: JitFunction, reads: purity.Reads, patience: int) -> None:
-        self.call, self.reads, self.patience = call, reads, patience
+    def __init__(self, call: JitFunction, captured: purity.FreeVariables, patience: int) -> None:
+        self.call, self.captured, self.patience = call, captured, patience
 
     @staticmethod
-    def base(what: Transformation) -> Any:
-        fun = what.fun
+    def base(transformation: Transformation) -> Any:
+        fun = transformation.fun
         inner = getattr(fun, "__dict__", None)
         while inner and "_transformation" in inner:
             fun = inner["_transformation"].fun
@@ -350,34 +352,38 @@ class _Program:
         return fun
 
 
-def _tell(what: Transformation, error: Exception) -> None:
-    """Tell listeners that a signature is evaluated operation by operation from now on, and why."""
+def _notify_uncompiled(transformation: Transformation, error: Exception) -> None:
+    """Emit an event that a signature stays eager, with the reason."""
     if events.events:
         events.events.notify(
             "/sagax/eager_transforms/not_compiled",
-            fun_name=function_name(_base_of(what)[0]),
+            fun_name=function_name(_unwrap(transformation)[0]),
             error=f"{type(error).__name__}: {error}",
         )
 
 
-def _arrays(reads: purity.Reads, base: Any) -> list | None:
-    """The arrays that the function reads from outside, as long as they are arrays."""
+def _captured_arrays(captured: purity.FreeVariables, base: Any) -> list | None:
+    """Return the arrays that the function captures; None if one is no array."""
     try:
-        values = reads.values(base)
+        values = captured.values(base)
     except (LookupError, ValueError):
         return None
     return values if all(type(v) is ConcreteArray for v in values) else None
 
 
-def _sorted_out(
-    what: Transformation, args: tuple, leaves: list
+def _sort_leaves(
+    transformation: Transformation, args: tuple, leaves: list
 ) -> tuple[list, dict[int, Any], list] | None:
-    """Leaves that are not all arrays: operands, constants by position, and the rest of the key.
+    """Sort leaves into operands, constants by position, and the rest of the key.
 
-    None where one can be neither. In the plain way the function gets Python numbers as they are, except
-    those that are differentiated, and may compute with them in Python; so they are constants here.
+    None if a leaf is neither. The eager function gets Python numbers unchanged, except the
+    differentiated ones, and may compute with them in Python. So they are constants here.
     """
-    marks = _moving_marks(what, args, len(leaves)) if what.scalars_move else None
+    marks = (
+        _dynamic_marks(transformation, args, len(leaves))
+        if transformation.dynamic_scalars
+        else None
+    )
     operands: list = []
     statics: dict[int, Any] = {}
     key: list = []
@@ -410,66 +416,70 @@ def _sorted_out(
     return operands, statics, key
 
 
-def _moving_marks(what: Transformation, args: tuple, n: int) -> list[bool]:
-    """For each leaf of the arguments whether it is of one that is taken apart."""
-    moving = set(what.moving(len(args)))
+def _dynamic_marks(transformation: Transformation, args: tuple, n: int) -> list[bool]:
+    """Return for each leaf of the arguments whether its argument is dynamic."""
+    dynamic = set(transformation.dynamic(len(args)))
     marks: list[bool] = []
     for i, arg in enumerate(args):
-        marks.extend([i in moving] * len(trees.leaves(arg)))
+        marks.extend([i in dynamic] * len(trees.leaves(arg)))
     return marks + [False] * (n - len(marks))
 
 
-def _traced(
-    what: Transformation, given: tuple, tree: Any, leaves: list, statics: dict[int, Any] | None
-) -> _Program:
-    """The transformed function as a program of flat operands. Raises where there is none."""
+def _trace(
+    transformation: Transformation,
+    given: tuple,
+    tree: Any,
+    leaves: list,
+    statics: dict[int, Any] | None,
+) -> _Compiled:
+    """Trace the transformed function as a jaxpr of flat operands. Raises if tracing fails."""
     args, kwargs = given
-    base, chain = _base_of(what)
+    base, chain = _unwrap(transformation)
     _check_nodes(tree)
-    moving = set(what.moving(len(args)))
-    kept = [a for i, a in enumerate(args) if i not in moving] + list(kwargs.values())
-    containers = any(_has_container(a) for a in kept)
+    dynamic = set(transformation.dynamic(len(args)))
+    fixed_values = [a for i, a in enumerate(args) if i not in dynamic] + list(kwargs.values())
+    containers = any(_has_container(a) for a in fixed_values)
     called = [x for x in (statics or {}).values() if callable(x)]
-    reads = purity.reads_of(base, called, containers)
-    values = _arrays(reads, base)
+    captured = purity.pure_free_variables(base, called, containers)
+    values = _captured_arrays(captured, base)
     if values is None:
         raise purity.Impure("what it reads are no arrays")
-    first, fixed = len(values), sorted((statics or {}).items())
-    makes = [t.make for t in reversed(chain)]
+    first, constants = len(values), sorted((statics or {}).items())
+    transforms = [t.transform for t in reversed(chain)]
 
-    source = [base]  # for tracing; what it closes over is not to be kept alive afterwards
+    source = [base]  # only for tracing: do not keep its free variables alive
 
-    def program(*operands: Any) -> Any:
-        fun = reads.with_values(source[0], operands[:first])
-        for make in makes:
-            fun = make(fun)
+    def flat_fun(*operands: Any) -> Any:
+        fun = captured.with_values(source[0], operands[:first])
+        for transform in transforms:
+            fun = transform(fun)
         full = list(operands[first:])
-        for i, x in fixed:
+        for i, x in constants:
             full.insert(i, x)
         some, named = tree.unflatten(full)
         return fun(*some, **named)
 
-    program.__name__ = program.__qualname__ = function_name(base)
-    program.__module__ = getattr(base, "__module__", program.__module__)
-    # for whoever counts compilations: the code, without what the function closes over
-    program.written_as = getattr(base, "__code__", None)  # type: ignore[attr-defined]
-    # exact: nobody can tell the calls that are compiled from those that are not
-    call = jit(program, stale="ignore", exact=True)
+    flat_fun.__name__ = flat_fun.__qualname__ = function_name(base)
+    flat_fun.__module__ = getattr(base, "__module__", flat_fun.__module__)
+    # for compile counters: the code, without free variables
+    flat_fun.source_code = getattr(base, "__code__", None)  # type: ignore[attr-defined]
+    # exact: compiled calls must equal eager ones bit by bit
+    call = jit(flat_fun, stale="ignore", exact=True)
     closed = call.trace(*values, *leaves).jaxpr
     source.clear()
     if closed.effects or any(a.dtype == dtypes.float0 for a in closed.out_avals):
         raise purity.Impure("it has effects")
-    calls = tuning.EAGER_TRANSFORM_CALLS_PER_EQUATION * _size(closed.jaxpr)
-    return _Program(call, reads, int(calls))
+    calls = tuning.EAGER_TRANSFORM_CALLS_PER_EQUATION * _count_operations(closed.jaxpr)
+    return _Compiled(call, captured, int(calls))
 
 
-def _size(jaxpr: Jaxpr) -> int:
-    """How many operations a program has, those of programs inside too."""
-    return sum([1 + sum(map(_size, subjaxprs(e.params))) for e in jaxpr.eqns])
+def _count_operations(jaxpr: Jaxpr) -> int:
+    """Count the operations of a jaxpr, those of sub-jaxprs included."""
+    return sum([1 + sum(map(_count_operations, subjaxprs(e.params))) for e in jaxpr.eqns])
 
 
 def _check_nodes(tree: Any) -> None:
-    """Raise for containers whose class may have methods of the user's."""
+    """Raise for containers whose class may define methods."""
     node = tree.node_data()
     if node is not None:
         kind = node[0]

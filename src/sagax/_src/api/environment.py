@@ -1,4 +1,4 @@
-"""What a report of a problem should say of the machine."""
+"""Print the environment: versions, devices and settings, for bug reports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sagax._src.runtime import devices
 
 
 def print_environment_info(return_string: bool = False) -> str | None:
-    """Print the versions, devices and settings that matter, for reports of problems.
+    """Print the versions, devices and relevant settings, for bug reports.
 
     With `return_string` the text is returned and nothing printed.
 

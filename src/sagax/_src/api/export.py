@@ -31,9 +31,9 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
 )
 from sagax._src.higher_order.exported_calls import (
-    Divided,
+    DimensionValues,
     ExportedCode,
-    Known,
+    Partitioning,
     call_exported,
     derivative_of,
     has_tangent,
@@ -52,11 +52,11 @@ _PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
 
 
 class DisabledSafetyCheck:
-    """A check of `export` that is to be left out.
+    """A safety check of `export` to disable.
 
-    `DisabledSafetyCheck.platform()`: the program may be called on a platform that it was not exported
-    for. `DisabledSafetyCheck.custom_call(target)`: the program may call that target, whose meaning
-    other versions need not know.
+    `DisabledSafetyCheck.platform()`: allow calls on platforms that the function was not exported
+    for. `DisabledSafetyCheck.custom_call(target)`: allow calls of that target, which has no
+    guarantee of compatibility with other versions.
     """
 
     def __init__(self, _impl: str) -> None:
@@ -73,7 +73,7 @@ class DisabledSafetyCheck:
         return cls(f"custom_call:{target_name}")
 
     def is_custom_call(self) -> str | None:
-        """The target that is allowed, None if this is another check."""
+        """Return the allowed target, or None if this is another check."""
         kind, _, target = self._impl.partition(":")
         return target if kind == "custom_call" else None
 
@@ -87,7 +87,7 @@ class DisabledSafetyCheck:
         return hash(self._impl)
 
 
-# Custom calls whose meaning stays: kernels of linear algebra, and what the engine itself defines.
+# Custom calls with stable semantics: kernels of linear algebra, and XLA's own targets.
 _LASTING = (
     "lapack_",
     "cusolver_",
@@ -110,12 +110,12 @@ _LASTING_NAMES = {
 
 
 class Exported:
-    """A function as a program: StableHLO, the types it takes and gives, and how to call it.
+    """A serializable function: StableHLO, its input and output types, and its calling convention.
 
-    Made by `export` and `deserialize`. `in_avals` and `out_avals` are the types of the flat arguments
-    and results, in the order of `in_tree` and `out_tree`; sizes may be symbolic. `call` runs it.
-    `assumptions` are what was taken for granted about symbolic sizes where a comparison could not be
-    decided; calls check them.
+    Returned by `export` and `deserialize`. `in_avals` and `out_avals` are the types of the flat
+    arguments and results, in the order of `in_tree` and `out_tree`; sizes may be symbolic. `call`
+    runs it. `assumptions` are undecidable comparisons of symbolic sizes that export assumed; calls
+    check them.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Exported:
         self._vjp: Exported | None = None
         if make_vjp is not None:
             code.derivative = lambda: self.vjp()._code
-        self._jitted: dict[Known, Callable] = {}
+        self._jitted: dict[DimensionValues, Callable] = {}
         self._fitting: set[tuple] = set()
         self._whole: Callable | None = None
 
@@ -157,18 +157,23 @@ class Exported:
         return f"Exported(fun_name={self.fun_name}, ...)"
 
     def in_shardings_jax(self, mesh: Any) -> tuple:
-        """For each input its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none.
+        """Return the sharding of each input over `mesh`, a mesh of `nr_devices` devices; None if it
+        has none.
 
         The axes of `mesh` must be those of the mesh that the function was exported with. Raises
         ArgumentValueError if they are others.
         """
-        divided = self._code.divided
-        return self._over(mesh, divided.in_shardings if divided else self.in_shardings_hlo)
+        partitioning = self._code.partitioning
+        return self._over(
+            mesh, partitioning.in_shardings if partitioning else self.in_shardings_hlo
+        )
 
     def out_shardings_jax(self, mesh: Any) -> tuple:
-        """For each result its sharding over `mesh`, a mesh of `nr_devices` devices; None where it has none."""
-        divided = self._code.divided
-        return self._over(mesh, divided.out_shardings if divided else self.out_shardings_hlo)
+        """Return the sharding of each result over `mesh`, a mesh of `nr_devices` devices; None if it has none."""
+        partitioning = self._code.partitioning
+        return self._over(
+            mesh, partitioning.out_shardings if partitioning else self.out_shardings_hlo
+        )
 
     def _over(self, mesh: Any, shardings: Sequence[Any]) -> tuple:
         for s in shardings:
@@ -181,29 +186,30 @@ class Exported:
                 )
         return tuple([s and NamedSharding(mesh, s.spec) for s in shardings])
 
-    # -- the program ------------------------------------------------------------------------------
+    # -- the module -------------------------------------------------------------------------------
 
     @property
     def mlir_module_serialized(self) -> bytes:
-        """The program for the first of `platforms`, as a StableHLO portable artifact."""
+        """The module for the first of `platforms`, as a StableHLO portable artifact."""
         return self._code.artifact(self.platforms[0])
 
     def mlir_module(self) -> str:
-        """The program for the first of `platforms`, as text."""
+        """The module for the first of `platforms`, as text."""
         return xla.mlir.format_module(self._code.module(self.platforms[0]))
 
     # -- derivatives ------------------------------------------------------------------------------
 
     def has_vjp(self) -> bool:
-        """Whether the function can be differentiated (in reverse mode)."""
+        """Return whether the function can be differentiated (in reverse mode)."""
         return self._get_vjp is not None
 
     def vjp(self) -> Exported:
-        """The exported function from arguments and cotangents of the results to those of the arguments.
+        """Return the exported pullback: a function of the arguments and the cotangents of the
+        results.
 
-        It takes, flat, all arguments and then a cotangent for each result that has one, and gives one
-        for each argument that has one. ArgumentValueError if the function has no derivative, as after
-        `deserialize` of what was serialized without `vjp_order`.
+        It takes, flat, all arguments and then a cotangent for each differentiable result. It
+        returns one for each differentiable argument. ArgumentValueError if the function has no
+        derivative, as after `deserialize` if it was serialized without `vjp_order`.
         """
         if self._vjp is None:
             if self._get_vjp is None:
@@ -213,10 +219,10 @@ class Exported:
         return self._vjp
 
     def serialize(self, vjp_order: int = 0) -> bytearray:
-        """The exported function as bytes for `deserialize`, with derivatives up to `vjp_order`.
+        """Serialize to bytes for `deserialize`, with derivatives up to `vjp_order`.
 
-        Raises ArgumentValueError if there are not so many derivatives, or for pytree nodes of types
-        that are not registered (`register_pytree_node_serialization`).
+        Raises ArgumentValueError if it has fewer derivatives, or for pytree nodes of types that are
+        not registered (`register_pytree_node_serialization`).
         """
         if not isinstance(vjp_order, int) or isinstance(vjp_order, bool) or vjp_order < 0:
             raise ArgumentValueError(
@@ -235,7 +241,7 @@ class Exported:
     # -- calls ------------------------------------------------------------------------------------
 
     def call(self, *args: Any, dims: Mapping[str, int] | None = None, **kwargs: Any) -> Any:
-        """Call the program with arguments as the function took when it was exported.
+        """Call the function with arguments that match those of `export`.
 
         Sizes that were exported as dimension arguments are passed by keyword, or in `dims`. Works
         under `jit`, `grad`, `vmap` (example by example) and in other exported functions.
@@ -250,27 +256,27 @@ class Exported:
         except Exception:
             try:
                 self._fit(args, kwargs, ())
-            except SagaxError as error:  # what does not fit is told as of this call
+            except SagaxError as error:  # errors are those of this call
                 raise error from None
             raise
 
     def _first_call(self, args: tuple, kwargs: dict, given: Mapping[str, int] | None) -> Any:
-        """A call that is not compiled as a whole yet, or never is since it has dimension arguments."""
+        """Make a call that is not compiled: the first one, and every one with dimension arguments."""
         if self._code.given or given:
             return self._checked(args, kwargs, self._known(given, kwargs))
         self._whole = jit(self._named(lambda *args, **kwargs: self._checked(args, kwargs, ())))
         return self.call(*args, **kwargs)
 
-    def _checked(self, args: tuple, kwargs: dict, known: Known) -> Any:
-        """A call, whose arguments are looked at first."""
+    def _checked(self, args: tuple, kwargs: dict, known: DimensionValues) -> Any:
+        """Call after a check of the arguments."""
         leaves = self._fit(args, kwargs, known)
         run = self._jitted.get(known)
         if run is None:
             run = self._jitted[known] = self._prepared(known)
         return self.out_tree.unflatten(run(*leaves))
 
-    def _fit(self, args: tuple, kwargs: dict, known: Known) -> list:
-        """The flat arguments. Raises unless they fit the specification."""
+    def _fit(self, args: tuple, kwargs: dict, known: DimensionValues) -> list:
+        """Flatten the arguments. Raises unless they fit the specification."""
         leaves, tree = trees.flatten((args, kwargs))
         if tree != self.in_tree:
             raise self._other_structure(args, kwargs)
@@ -279,7 +285,7 @@ class Exported:
                 raise not_an_array(x).attach(function=f"call of {self.fun_name}", argument=label)
         signature = (*[aval_of(x) for x in leaves], known)
         if signature not in self._fitting:
-            self._code.results(signature[:-1], known)  # raises what does not fit
+            self._code.results(signature[:-1], known)  # raises for arguments that do not fit
             self._code.module(default_export_platform())
             self._fitting.add(signature)
         return leaves
@@ -290,8 +296,8 @@ class Exported:
 
     call_exported = call
 
-    def _known(self, given: Mapping[str, int] | None, kwargs: dict) -> Known:
-        """The values of the dimension arguments, which are taken out of `kwargs`."""
+    def _known(self, given: Mapping[str, int] | None, kwargs: dict) -> DimensionValues:
+        """Take the values of the dimension arguments out of `kwargs`."""
         if not self._code.given:
             if given:
                 raise ArgumentValueError(
@@ -334,7 +340,7 @@ class Exported:
         return tuple(out)
 
     def _dimension(self, name: str, value: Any) -> Any:
-        """The value of a dimension argument: an int, or a size of the calling program."""
+        """Check a dimension argument: an int, or a symbolic size of the calling function."""
         if dims_module.is_dim(value):
             return value
         integer = not isinstance(value, (bool, np.bool_)) and (
@@ -343,7 +349,7 @@ class Exported:
         if integer and hasattr(value, "__index__") and not isinstance(value, Tracer):
             try:
                 return operator.index(value)  # type: ignore[arg-type]
-            except TypeError:  # an array of several
+            except TypeError:  # an array of several elements
                 pass
         raise ArgumentError(
             function=f"call of {self.fun_name}",
@@ -354,7 +360,7 @@ class Exported:
             else "an integer",
         )
 
-    def _prepared(self, known: Known) -> Callable:
+    def _prepared(self, known: DimensionValues) -> Callable:
         code = self._code
 
         def flat(*xs: Any) -> tuple:
@@ -376,7 +382,7 @@ class Exported:
         )
 
 
-dims_module = dims  # where an argument is called dims
+dims_module = dims  # if an argument is called dims
 
 
 # export -------------------------------------------------------------------------------------------------
@@ -389,15 +395,15 @@ def export(
     disabled_checks: Sequence[DisabledSafetyCheck] = (),
     strict: bool = False,
 ) -> Callable[..., Exported]:
-    """A function that exports `fun_jit` for the arguments it is given.
+    """Return a function that exports `fun_jit` for its arguments.
 
     Args:
-      fun_jit: the result of `jit`. Its static arguments become part of the program, except symbolic
-        sizes passed by keyword: those are passed again, as numbers, when the program is called.
+      fun_jit: the result of `jit`. Its static arguments become part of the module, except symbolic
+        sizes passed by keyword: calls pass those again, as numbers.
       platforms: of 'cpu', 'cuda', 'rocm', 'tpu'; by default the one of this process.
-      disabled_checks: what not to check, see `DisabledSafetyCheck`.
+      disabled_checks: checks to disable, see `DisabledSafetyCheck`.
       strict: refuse equalities between symbolic sizes that cannot be decided. Otherwise they are
-        answered "not equal", noted in `assumptions`, and checked when the program is called.
+        assumed to be unequal, recorded in `assumptions`, and checked by calls.
 
     The result takes arrays or `ShapeDtypeStruct`s, whose sizes may be symbolic (`symbolic_shape`),
     and returns an `Exported`.
@@ -426,11 +432,11 @@ def export(
     chosen = _checked_platforms(platforms)
 
     def exporting(*args: Any, **kwargs: Any) -> Exported:
-        with dims.assumptions(strict=strict) as made:
+        with dims.assumptions(strict=strict) as assumed:
             traced, tree, statics, leaves = fun_jit._stage(args, kwargs)
         operands = jit_shardings.of_structs(leaves, traced.closed.in_avals)
-        committed = fun_jit._bound_to(operands, tree, args, kwargs)
-        place, results = fun_jit._program_place(traced, committed)
+        committed = fun_jit._operand_placement(operands, tree, args, kwargs)
+        placement, results = fun_jit._placement_of(traced, committed)
         given = tuple(
             (name, static.value)
             for name, static in statics
@@ -438,7 +444,7 @@ def export(
         )
         if strict:
             _refuse_noted(traced.closed, given)
-        with fun_jit._under:  # as it is compiled, maybe `exact`
+        with fun_jit._context:  # as it is compiled, maybe `exact`
             return _exported(
                 traced.name,
                 traced.closed,
@@ -446,10 +452,10 @@ def export(
                 traced.out_tree,
                 fun_jit._paths(args, kwargs),
                 given,
-                list(made),
+                list(assumed),
                 chosen,
                 disabled_checks,
-                (place, results) if isinstance(place, Placement) else None,
+                (placement, results) if isinstance(placement, Placement) else None,
             )
 
     return exporting
@@ -478,7 +484,7 @@ def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def default_export_platform() -> str:
-    """The platform that `export` exports for when it is given none: that of the default device.
+    """Return the default platform of `export`: that of the default device.
 
     >>> from sagax import export
     >>> export.default_export_platform() in ("cpu", "cuda", "rocm", "tpu")
@@ -498,7 +504,7 @@ def _exported(
     assumptions: Sequence[Any],
     platforms: Sequence[str],
     disabled_checks: Sequence[DisabledSafetyCheck],
-    placed: tuple[Placement, Sequence[Any]] | None,
+    placement: tuple[Placement, Sequence[Any]] | None,
 ) -> Exported:
     in_avals, out_avals = [
         [a if a.sharding is None else a.update(sharding=None) for a in avals]
@@ -512,11 +518,11 @@ def _exported(
     used = used_inputs(jaxpr)
     kept = [i for i, u in enumerate(used) if u]
     jaxpr = jaxpr.replace(invars=[jaxpr.invars[i] for i in kept])
-    shardings = divided = places = None
-    if placed is not None:
-        ins, outs = places = _shardings(closed, *placed)
-        shardings = Shardings(placed[0].devices, [ins[i] for i in kept], outs)
-        divided = Divided(len(placed[0].devices), _abstract(ins), _abstract(outs))
+    shardings = partitioning = in_out_shardings = None
+    if placement is not None:
+        ins, outs = in_out_shardings = _shardings(closed, *placement)
+        shardings = Shardings(placement[0].devices, [ins[i] for i in kept], outs)
+        partitioning = Partitioning(len(placement[0].devices), _abstract(ins), _abstract(outs))
     if jaxpr.effects:
         raise _no_callbacks(name)
     consts = [np.asarray(as_array(c)) for c in closed.consts]
@@ -546,32 +552,32 @@ def _exported(
         kept,
         list(noted),
         any_platform=DisabledSafetyCheck.platform() in disabled_checks,
-        divided=divided,
+        partitioning=partitioning,
     )
 
     def make_vjp(exported: Exported) -> Exported:
-        return _export_vjp(exported, closed, places)
+        return _export_vjp(exported, closed, in_out_shardings)
 
     return Exported(code, in_tree, out_tree, disabled_checks, make_vjp)
 
 
-def _shardings(closed: ClosedJaxpr, place: Placement, results: Sequence[Any]) -> tuple:
-    """How the arguments and the results of a program on several devices are divided; None: as the compiler likes."""
-    ins = place.shardings[len(closed.consts) :]
+def _shardings(closed: ClosedJaxpr, placement: Placement, results: Sequence[Any]) -> tuple:
+    """Return the shardings of arguments and results on several devices; None: chosen by XLA."""
+    ins = placement.shardings[len(closed.consts) :]
     outs = [
-        typed_result(a, place.mesh) if s is None else s
+        typed_result(a, placement.mesh) if s is None else s
         for a, s in zip(closed.out_avals, results or [None] * len(closed.out_avals), strict=True)
     ]
     return ins, outs
 
 
 def _abstract(shardings: Sequence[Any]) -> tuple:
-    """Shardings without devices."""
+    """Replace meshes by abstract ones."""
     return tuple([s and NamedSharding(s.mesh.abstract_mesh, s.spec) for s in shardings])
 
 
 def _argument_labels(in_tree: Any) -> list[str]:
-    """args[0]['w'], kwargs['x'], ...: the names that specifications and errors show."""
+    """Label the arguments for specifications and errors: args[0]['w'], kwargs['x'], ..."""
     args, kwargs = in_tree.unflatten(range(in_tree.num_leaves))
     return [
         trees.argument_path(name, path)
@@ -583,7 +589,7 @@ def _argument_labels(in_tree: Any) -> list[str]:
 def _scope_of(
     name: str, avals: Sequence[Any], labels: Sequence[str], given: Sequence[tuple[str, Any]]
 ) -> SymbolicScope | None:
-    """The scope of all symbolic sizes of the arguments."""
+    """Return the scope of all symbolic sizes of the arguments."""
     first = None
     for label, sizes in (
         *zip(labels, [a.shape for a in avals], strict=True),
@@ -603,26 +609,26 @@ def _scope_of(
 
 
 def _noted(scope: SymbolicScope | None) -> list:
-    """What was taken for granted in this scope by programs that were traced before, and are reused."""
+    """Return the assumptions in this scope of traces that are reused."""
     return [] if scope is None else list(scope.noted)
 
 
 def _refuse_noted(closed: ClosedJaxpr, given: Sequence[tuple[str, Any]]) -> None:
-    """Raise if something was taken for granted when a part of a program was traced, for another export."""
+    """Raise if an earlier trace, reused here, made an assumption for another export."""
     sizes = [d for a in closed.in_avals for d in a.shape] + [d for _, d in given]
     for scope in dict.fromkeys(d.scope for d in filter(dims.is_dim, sizes)):
         for noted in scope.noted:
             where = getattr(_located(noted), "where", None)
-            asked = {"!=": "=="}.get(noted.kind, noted.kind)
+            kind = {"!=": "=="}.get(noted.kind, noted.kind)
             raise InconclusiveDimensionOperation(
-                f"{scope.inconclusive(noted.lhs, asked, noted.rhs)}\n"
+                f"{scope.inconclusive(noted.lhs, kind, noted.rhs)}\n"
                 f"It was asked before, for a program that may be used again here{f': {where}' if where else ''}.\n"
                 "A strict export wants sizes of a scope in which nothing was taken for granted yet."
             )
 
 
 def _located(assumption: Any) -> Any:
-    """The assumption with the user's line as text in place of the frames."""
+    """Return the assumption with the user's source line as text instead of frames."""
     where = assumption.where
     if where is None or isinstance(where, str):
         return assumption
@@ -634,7 +640,7 @@ def _located(assumption: Any) -> Any:
 def _check_variables(
     closed: ClosedJaxpr, in_avals: Sequence[Any], labels: Sequence[str], given: Sequence[tuple]
 ) -> set[str]:
-    """The names of the symbolic sizes; each must be determined by the arguments."""
+    """Return the names of the symbolic sizes; the arguments must determine each."""
     names = {n for a in in_avals for d in a.shape for n in dims.variables(d)}
     names |= {n for _, d in given for n in dims.variables(d)}
     unknown = [n for a in _avals_of(closed) for d in a.shape for n in dims.variables(d) - names]
@@ -661,7 +667,7 @@ def _check_variables(
 
 
 def _avals_of(closed: ClosedJaxpr) -> set:
-    """The types of all values of a program that have symbolic sizes."""
+    """Return the types of all values of a jaxpr that have symbolic sizes."""
     todo, found = [closed.jaxpr], set()
     while todo:
         jaxpr = todo.pop()
@@ -669,7 +675,7 @@ def _avals_of(closed: ClosedJaxpr) -> set:
         for eqn in jaxpr.eqns:
             for v in eqn.outvars:
                 found.add(v.aval)
-            if eqn.primitive.holds_program:
+            if eqn.primitive.is_higher_order:
                 todo += subjaxprs(eqn.params)
     return {a for a in found if not dims.is_static(a.shape)}
 
@@ -710,31 +716,37 @@ def _export_vjp(exported: Exported, closed: ClosedJaxpr, shardings: tuple | None
         args, given = xs[:n], list(xs[n:])
         positions = [i for i, a in enumerate(code.in_avals) if has_tangent(a)]
 
-        def of_some(*some: Any) -> list:
+        def fix_other_arguments(*some: Any) -> list:
             full = list(args)
             for i, x in zip(positions, some, strict=True):
                 full[i] = x
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *full)
             return [o for o, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)]
 
-        _, pull = vjp(of_some, *[args[i] for i in positions])
+        _, pull = vjp(fix_other_arguments, *[args[i] for i in positions])
         return tuple(pull(given))
 
     pull_back.__name__ = f"{code.name}_vjp"
     avals = [a.strip_weak_type() for a in (*code.in_avals, *with_cotangent)]
-    places: list = [None] * len(avals)
-    if shardings is not None:  # cotangents are divided as what they belong to
+    in_out_shardings: list = [None] * len(avals)
+    if shardings is not None:  # cotangents are sharded like their primals
         ins, outs = shardings
-        places = [*ins, *[s for s, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)]]
-        wanted = tuple([s for s, a in zip(ins, code.in_avals, strict=True) if has_tangent(a)])
+        in_out_shardings = [
+            *ins,
+            *[s for s, a in zip(outs, code.out_avals, strict=True) if has_tangent(a)],
+        ]
+        result_shardings = tuple(
+            [s for s, a in zip(ins, code.in_avals, strict=True) if has_tangent(a)]
+        )
     specs = [
-        ShapeDtypeStruct(a.shape, a.dtype, sharding=s) for a, s in zip(avals, places, strict=True)
+        ShapeDtypeStruct(a.shape, a.dtype, sharding=s)
+        for a, s in zip(avals, in_out_shardings, strict=True)
     ]
     given = dict(code.given)
     fun = jit(
         pull_back,
         static_argnames=tuple(given),
-        out_shardings=None if shardings is None else wanted,
+        out_shardings=None if shardings is None else result_shardings,
     )
     platforms = exported.platforms
     found = export(fun, platforms=platforms, disabled_checks=exported.disabled_safety_checks)(
@@ -744,7 +756,7 @@ def _export_vjp(exported: Exported, closed: ClosedJaxpr, shardings: tuple | None
 
 
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The exported function that `Exported.serialize` wrote; nothing of it is executed until it is called.
+    """Deserialize the bytes of `Exported.serialize`; no code runs until the function is called.
 
     Raises ArgumentValueError for bytes that are no exported function, are incomplete or damaged, or
     were written by a version that is newer than this one can read.
@@ -772,7 +784,7 @@ def _given(derivative: Exported, _: Exported) -> Exported:
 
 
 def is_symbolic_dim(p: Any) -> bool:
-    """Whether a size is symbolic.
+    """Return whether a size is symbolic.
 
     >>> from sagax import export
     >>> b, n = export.symbolic_shape("b, 3")
@@ -788,7 +800,7 @@ def symbolic_args_specs(
     constraints: Sequence[str] = (),
     scope: SymbolicScope | None = None,
 ) -> Any:
-    """`args` as `ShapeDtypeStruct`s with symbolic shapes.
+    """Convert `args` to `ShapeDtypeStruct`s with symbolic shapes.
 
     `shapes_specs` is a pytree of specifications (see `symbolic_shape`) or None, a prefix of `args`:
     one specification stands for all arrays beneath it. '...' and '_' are filled in from the shapes of
@@ -834,10 +846,10 @@ def _is_specification(x: Any) -> bool:
 
 
 def symbolic_dim_bounds(dimension: Any) -> tuple[int | float, int | float]:
-    """The least and the greatest value of a size, both included; infinite where there is none.
+    """Return the lower and upper bound of a size, both included; infinite if there is none.
 
-    They are attained where sizes and constraints are linear, else possibly wider than that. Raises
-    TypeError for what is neither an integer nor a symbolic size.
+    They are tight where sizes and constraints are linear, else possibly wider. Raises TypeError for
+    a value that is neither an integer nor a symbolic size.
 
     >>> from sagax import export
     >>> a, b = export.symbolic_shape("a, b", constraints=["a >= b + 2", "b <= 7"])

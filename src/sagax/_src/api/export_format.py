@@ -1,8 +1,8 @@
-"""Exported functions as bytes.
+"""FreeVariable and write the binary format of exported functions.
 
-A header of fixed form, a description in JSON, and the modules (StableHLO portable artifacts) one after
-the other; all of it under a digest. Reading executes nothing: types of pytree nodes are looked up
-among those that the program has registered.
+A fixed header, a description in JSON, and the modules (StableHLO portable artifacts) one after the
+other; all of it under a digest. Reading executes no code: types of pytree nodes are looked up among
+those that the process has registered.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
-from sagax._src.higher_order.exported_calls import Divided, ExportedCode
+from sagax._src.higher_order.exported_calls import ExportedCode, Partitioning
 from sagax._src.primitives.random_bits import implementation, key_dtype
 
 _MAGIC = b"SAGAXEXP"
-VERSION = 2  # goes up when readers of the one before would misunderstand
+VERSION = 2  # raised when older readers would misread the format
 _HEADER = struct.Struct("<8sHQ32s")  # magic, version, length of the rest, its SHA-256
 
 
-# pytree nodes of the user's ----------------------------------------------------------------------------
+# --- user-defined pytree nodes
+# ----------------------------------------------------------------------
 
 
 class _Node:
-    """How nodes of one type are written and read; without functions there is no static data."""
+    """Define how nodes of one type are written and read; without functions there is no static data."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class _Node:
         self.deserialize = deserialize
 
     def treedef(self, data: bytes, children: Sequence[Any]) -> Any:
-        """The structure of a node with this static data, as it was written, and these children."""
+        """Rebuild the treedef of a node from its serialized static data and its children."""
         aux = None if self.deserialize is None else self.deserialize(data)
         return trees.treedef_of(self.kind, aux, children)
 
@@ -86,12 +87,12 @@ def register_pytree_node_serialization(
     deserialize_auxdata: Callable[[bytes], Any],
     from_children: Callable[[Any, Sequence[Any]], Any] | None = None,
 ) -> type:
-    """Let exported functions with nodes of this type among arguments or results be serialized.
+    """Register a pytree node type, so that exported functions with such nodes can be serialized.
 
-    The type must be a registered pytree node. `serialized_name` names it in the bytes, so it must stay
-    the same; `serialize_auxdata` and `deserialize_auxdata` turn the static data of a node into bytes and
-    back. Nodes are made as the pytree registry makes them; `from_children` is accepted for libraries
-    that pass it. Use the same registration where the bytes are read. Returns the type.
+    The type must be a registered pytree node. `serialized_name` names it in the bytes, so it must
+    stay the same; `serialize_auxdata` and `deserialize_auxdata` turn the static data of a node into
+    bytes and back. Reading builds nodes with the pytree registry; `from_children` is accepted for
+    compatibility. Register the type in the same way before `deserialize`. Returns the type.
 
     >>> from sagax import export, tree_util
     >>> class Pair:
@@ -111,7 +112,7 @@ def register_pytree_node_serialization(
 
 
 def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -> type:
-    """Let exported functions with this NamedTuple among arguments or results be serialized.
+    """Register a NamedTuple, so that exported functions with it can be serialized.
 
     `serialized_name` names the type in the bytes, so it must stay the same. Returns the type.
 
@@ -148,7 +149,7 @@ def _check_type(nodetype: Any, name: Any, function: str) -> None:
 
 
 def _tree_to_json(tree: Any) -> Any:
-    """A treedef as JSON: null for a leaf, else [kind, data, children]."""
+    """Convert a treedef to JSON: null for a leaf, else [kind, data, children]."""
     if trees.treedef_is_leaf(tree) and tree.num_nodes == 1 and tree.num_leaves == 1:
         return None
     children = [_tree_to_json(c) for c in trees.treedef_children(tree)]
@@ -187,7 +188,7 @@ def _tree_to_json(tree: Any) -> Any:
 
 
 class _Malformed(Exception):
-    """The bytes have the right digest, but do not describe an exported function."""
+    """The bytes have a valid digest, but do not describe an exported function."""
 
 
 _LEAF = trees.flatten(0)[1]
@@ -257,15 +258,15 @@ def _aval_from_json(data: Any, scope: SymbolicScope | None) -> ShapedArray:
 # devices ----------------------------------------------------------------------------------------------
 
 
-def _divided_to_json(divided: Divided | None) -> Any:
-    if divided is None:
+def _partitioning_to_json(partitioning: Partitioning | None) -> Any:
+    if partitioning is None:
         return None
-    count, *shardings = divided
+    count, *shardings = partitioning
     return [count, *[[_sharding_to_json(s) for s in some] for some in shardings]]
 
 
 def _sharding_to_json(sharding: NamedSharding | None) -> Any:
-    """A sharding as JSON: null for none, else [axes, entries]; an entry 0 is left to the compiler."""
+    """Convert a sharding to JSON: null for none, else [axes, entries]; an entry 0 is left to the compiler."""
     if sharding is None:
         return None
     mesh, spec = sharding.mesh, sharding.spec
@@ -276,13 +277,13 @@ def _sharding_to_json(sharding: NamedSharding | None) -> Any:
     return [axes, [0 if e is UNCONSTRAINED else e for e in spec]]
 
 
-def _divided_from_json(data: Any) -> Divided | None:
+def _partitioning_from_json(data: Any) -> Partitioning | None:
     if data is None:
         return None
     count, ins, outs = data
     if not isinstance(count, int) or count < 1:
         raise _Malformed(f"a program for {count} devices")
-    return Divided(count, *[tuple(map(_sharding_from_json, some)) for some in (ins, outs)])
+    return Partitioning(count, *[tuple(map(_sharding_from_json, some)) for some in (ins, outs)])
 
 
 def _sharding_from_json(data: Any) -> NamedSharding | None:
@@ -295,11 +296,12 @@ def _sharding_from_json(data: Any) -> NamedSharding | None:
     return NamedSharding(mesh, PartitionSpec(*found))
 
 
-# the whole --------------------------------------------------------------------------------------------
+# --- the whole format
+# -------------------------------------------------------------------------------
 
 
 class Parts(NamedTuple):
-    """What is written of one exported function."""
+    """Hold the parts of one serialized function."""
 
     code: ExportedCode
     in_tree: Any
@@ -308,7 +310,7 @@ class Parts(NamedTuple):
 
 
 def write(parts: Sequence[Parts]) -> bytes:
-    """The bytes of an exported function and its derivatives, in this order."""
+    """Serialize an exported function and its derivatives, in this order."""
     blobs: list[bytes] = []
     described = [_describe(p, blobs) for p in parts]
     text = json.dumps({"exports": described}, separators=(",", ":")).encode()
@@ -336,22 +338,22 @@ def _describe(parts: Parts, blobs: list[bytes]) -> Any:
         "given": [[name, _size_to_json(d)] for name, d in code.given],
         "kept": list(code.kept),
         "assumptions": [
-            [a.kind, _size_to_json(a.lhs), _size_to_json(a.rhs), _place(a.where)]
+            [a.kind, _size_to_json(a.lhs), _size_to_json(a.rhs), _source_position(a.where)]
             for a in code.assumptions
         ],
         "disabled": list(parts.disabled_checks),
         "modules": modules,
-        "divided": _divided_to_json(code.divided),
+        "divided": _partitioning_to_json(code.partitioning),
     }
 
 
-def _place(where: Any) -> str | None:
-    """The user's line, as text."""
+def _source_position(where: Any) -> str | None:
+    """Format the user's source position as text."""
     return where if where is None or isinstance(where, str) else str(where)
 
 
 def read(blob: Any) -> list[Parts]:
-    """What `write` wrote. Raises ArgumentValueError for anything else."""
+    """Deserialize the bytes of `write`. Raises ArgumentValueError for any other bytes."""
     checks.instance(
         "deserialize", "blob", blob, (bytes, bytearray, memoryview), "bytes", show=kind_of
     )
@@ -374,7 +376,7 @@ def read(blob: Any) -> list[Parts]:
         return _parsed(body)
     except SagaxError:
         raise
-    # what Python says of a description of another form, and of numbers and nesting without measure
+    # Python's exceptions for a malformed description, for huge numbers and for deep nesting
     except (
         _Malformed,
         AttributeError,
@@ -400,7 +402,7 @@ def _unreadable(
 
 
 def _foreign(blob: bytes) -> ArgumentValueError:
-    """The error for bytes that something else wrote."""
+    """Return the error for bytes that are no exported function."""
     at = blob.find(b"StableHLO_v")
     if at < 0:
         return _unreadable("it does not begin as an exported function does")
@@ -447,15 +449,18 @@ def _one(data: Any, modules: dict[str, bytes]) -> Parts:
         [(name, size(d)) for name, d in data["given"]],
         modules,
         data["kept"],
-        [Assumption(k, size(lhs), size(rhs), place) for k, lhs, rhs, place in data["assumptions"]],
+        [
+            Assumption(k, size(lhs), size(rhs), position)
+            for k, lhs, rhs, position in data["assumptions"]
+        ],
         any_platform="platform" in data["disabled"],
-        divided=_divided_from_json(data.get("divided")),  # not there in version 1
+        partitioning=_partitioning_from_json(data.get("divided")),  # absent in version 1
     )
     in_tree, out_tree = _tree_from_json(data["in_tree"]), _tree_from_json(data["out_tree"])
     if in_tree.num_leaves != len(code.in_avals) or out_tree.num_leaves != len(code.out_avals):
         raise _Malformed("the structures have other numbers of leaves than there are types")
     numbers = len(code.in_avals), len(code.out_avals)
-    if code.divided is not None and numbers != tuple(map(len, code.divided[1:])):
+    if code.partitioning is not None and numbers != tuple(map(len, code.partitioning[1:])):
         raise _Malformed("other numbers of shardings than there are types")
     if not all(0 <= i < len(code.in_avals) for i in code.kept):
         raise _Malformed("an input that is not there")

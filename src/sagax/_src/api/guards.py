@@ -1,9 +1,8 @@
-"""Guards: whether what a trace read from outside is still as it was.
+"""Check that values captured during tracing are unchanged.
 
-A compiled function goes on with the values that it saw while it was traced. A guard knows those, and
-the option `stale` says what happens when one has changed: "warn" (once for each variable), "retrace",
-"raise" or "ignore". Entries of the cache of calls carry their guard; a function that reads nothing has
-none, and pays nothing.
+A compiled function uses the captured values of its trace. A guard records those. If one has
+changed, the option `stale` decides: "warn" (once for each variable), "retrace", "raise" or
+"ignore". Cache entries carry their guard; a function without captured values has none, at no cost.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.source import line_span
 from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.function_analysis import free_variables
-from sagax._src.function_analysis.free_variables import MISSING, Read
+from sagax._src.function_analysis.free_variables import MISSING, FreeVariable
 from sagax._src.runtime.array import ConcreteArray
 
 MODES = ("warn", "retrace", "raise", "ignore")
 
-_VARIANTS = 8  # programs kept for the values that a function has seen
+_VARIANTS = 8  # cache entries for different captured values of one function
 
 
 class StaleValueError(SagaxError, RuntimeError):
-    """What a compiled function read from outside has changed, under stale='raise'."""
+    """A captured value of a compiled function has changed, under stale='raise'."""
 
     code = "SX0241"
 
@@ -41,39 +40,39 @@ StaleValueError.__module__ = "sagax.errors"  # its public home
 
 
 class Guard:
-    """The values that a trace read from outside. Made by `recording`."""
+    """Record the values that a trace captured. Created by `recording`."""
 
-    __slots__ = ("fun", "quick", "reads")
+    __slots__ = ("fun", "fast_check", "captured")
 
-    def __init__(self, fun: Any, found: Sequence[Read]) -> None:
+    def __init__(self, fun: Any, found: Sequence[FreeVariable]) -> None:
         self.fun = fun
-        self.reads = tuple(found)
-        self.quick = _checker(self.reads)
+        self.captured = tuple(found)
+        self.fast_check = _checker(self.captured)
 
     def holds(self) -> bool:
-        """Whether all values are as they were."""
-        return self.quick() or self._equal()
+        """Return whether all values are unchanged."""
+        return self.fast_check() or self._equal()
 
     def _equal(self) -> bool:
-        """Other objects were found: whether they are equal; then they are the ones to expect."""
+        """Compare other objects than the recorded ones: if they are equal, record them instead."""
         if self.changes():
             return False
-        self.reads = tuple([_refreshed(read) for read in self.reads])
-        self.quick = _checker(self.reads)
+        self.captured = tuple([_refreshed(read) for read in self.captured])
+        self.fast_check = _checker(self.captured)
         return True
 
-    def changes(self) -> list[tuple[Read, Any]]:
-        """The values that have changed, with what is there now."""
+    def changes(self) -> list[tuple[FreeVariable, Any]]:
+        """Return the changed values, with their current objects."""
         found = []
-        for read in self.reads:
+        for read in self.captured:
             now = read.now()
             if not free_variables.same(read.value, now):
                 found.append((read, now))
         return found
 
 
-def _checker(found: Sequence[Read]) -> Callable[[], bool]:
-    """A function that tells whether the very objects are there that were found.
+def _checker(found: Sequence[FreeVariable]) -> Callable[[], bool]:
+    """Build a function that checks that the captured objects are identical.
 
     They are sorted by how they are fetched: this runs at each call.
     """
@@ -113,7 +112,7 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
             for holder, key, value in items:
                 if holder[key] is not value:
                     return False
-        except (AttributeError, ValueError, LookupError):  # it is not there any more
+        except (AttributeError, ValueError, LookupError):  # deleted since
             return False
         for array, content in contents.values():
             if array.tobytes() != content:
@@ -123,17 +122,17 @@ def _checker(found: Sequence[Read]) -> Callable[[], bool]:
     return all_hold if attributes or cells or items or contents else globals_hold
 
 
-def _refreshed(read: Read) -> Read:
+def _refreshed(read: FreeVariable) -> FreeVariable:
     links, holder = [], read.links[0].holder
     for link in read.links:
         value = free_variables.fetch(link.kind, holder, link.key)
         links.append(link._replace(holder=holder, value=value))
         holder = value
-    return Read(read.text, tuple(links), read.value, read.code, read.offset, read.line)
+    return FreeVariable(read.text, tuple(links), read.value, read.code, read.offset, read.line)
 
 
-def _frozen(read: Read) -> Read:
-    """The read with a copy of the NumPy array that is there, which may be written to later."""
+def _frozen(read: FreeVariable) -> FreeVariable:
+    """Return the captured value with a copy of its NumPy array, which may be mutated later."""
     value = read.value
     if (
         isinstance(value, np.ndarray)
@@ -141,15 +140,16 @@ def _frozen(read: Read) -> Read:
         and value.nbytes <= tuning.GUARD_MAX_ARRAY_BYTES
     ):
         value = value.copy()
-        return Read(read.text, read.links, value, read.code, read.offset, read.line)
+        return FreeVariable(read.text, read.links, value, read.code, read.offset, read.line)
     return read
 
 
-# --- making guards -----------------------------------------------------------------------------------
+# --- recording guards
+# --------------------------------------------------------------------------------
 
 
 class Recording:
-    """What a trace has read, once it is over: `guard`, None if it read nothing from outside."""
+    """Hold the guard of a finished trace, or None if it captured nothing."""
 
     __slots__ = ("guard",)
 
@@ -159,39 +159,44 @@ class Recording:
 
 @contextmanager
 def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
-    """Make a guard for what `fun` reads from outside while it is traced in a `with` block.
+    """Record the values that `fun` captures while it is traced in a `with` block.
 
-    `bound` gives the values of parameters that are static.
+    `bound` holds the values of static parameters.
     """
     recorded = Recording()
-    found = [_frozen(read) for read in free_variables.outside(fun, bound)]
+    found = [_frozen(read) for read in free_variables.find_free_variables(fun, bound)]
     if not found:
         yield recorded
         return
     codes: dict[int, CodeType] = {id(read.code): read.code for read in found}
-    with free_variables.running(codes) as ran:
+    with free_variables.record_execution(codes) as ran:
         yield recorded
-    kept = [read for read in found if read in ran]
-    if kept:
-        recorded.guard = Guard(fun, kept)
+    captured = [read for read in found if read in ran]
+    if captured:
+        recorded.guard = Guard(fun, captured)
 
 
 def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
-    """The guard for another function of the same code and meaning, which has variables of its own."""
+    """Return the guard for another function of the same code with its own free variables."""
     if guard.fun == fun:
         return guard
-    kept = {(id(read.code), read.offset) for read in guard.reads}
-    found = [r for r in free_variables.outside(fun, bound) if (id(r.code), r.offset) in kept]
+    captured = {(id(read.code), read.offset) for read in guard.captured}
+    found = [
+        r
+        for r in free_variables.find_free_variables(fun, bound)
+        if (id(r.code), r.offset) in captured
+    ]
     return Guard(fun, [_frozen(read) for read in found])
 
 
 def reused(guard: Guard | None) -> None:
-    """Tell the traces at work that this earlier one was used again as a part of them."""
+    """Tell the current traces that a cached trace was reused as a part of them."""
     if guard is not None:
-        free_variables.reused_reads(guard.reads)
+        free_variables.mark_reused(guard.captured)
 
 
-# --- what happens when one does not hold -------------------------------------------------------------
+# --- reactions to a change
+# ---------------------------------------------------------------------------
 
 Entry = Callable[[list, list], Any]
 
@@ -200,20 +205,19 @@ def guarded(
     entry: Entry,
     guard: Guard,
     mode: str,
-    again: Callable[[list], tuple[Entry, Guard | None]],
+    retrace: Callable[[list], tuple[Entry, Guard | None]],
     warned: set[str],
 ) -> Entry:
-    """`entry`, a compiled function, that first looks whether its guard holds.
+    """Wrap `entry`, a compiled function, to check its guard first.
 
-    Args:
-      again: traces and compiles anew for these arguments, under "retrace".
-      warned: the names that were warned of, under "warn"; it grows.
+    Args:     retrace: traces and compiles for these arguments again, under "retrace".     warned:
+    the names that were warned of, under "warn"; it grows.
     """
     if mode == "retrace":
-        return _retracing(entry, guard, again)
+        return _retracing(entry, guard, retrace)
 
     def call(bufs: list, arrays: list) -> Any:
-        if not guard.quick() and not guard.holds():
+        if not guard.fast_check() and not guard.holds():
             react(guard, mode, warned)
         return entry(bufs, arrays)
 
@@ -221,20 +225,20 @@ def guarded(
 
 
 def _retracing(
-    entry: Entry, guard: Guard, again: Callable[[list], tuple[Entry, Guard | None]]
+    entry: Entry, guard: Guard, retrace: Callable[[list], tuple[Entry, Guard | None]]
 ) -> Entry:
     variants: list[tuple[Callable[[], bool], Entry]] = [(guard.holds, entry)]
 
     def call(bufs: list, arrays: list) -> Any:
         for variant in variants:
             if variant[0]():
-                if variant is not variants[0]:  # the values alternate: the latest first
+                if variant is not variants[0]:  # for values that alternate: the latest first
                     variants[:] = [variant, *[v for v in variants if v is not variant]]
                 return variant[1](bufs, arrays)
-        made, its_guard = again(arrays)
+        new_entry, its_guard = retrace(arrays)
         holds = its_guard.holds if its_guard is not None else _always
-        variants[:] = [(holds, made), *variants[: _VARIANTS - 1]]
-        return made(bufs, arrays)
+        variants[:] = [(holds, new_entry), *variants[: _VARIANTS - 1]]
+        return new_entry(bufs, arrays)
 
     return call
 
@@ -244,12 +248,12 @@ def _always() -> bool:
 
 
 def react(guard: Guard, mode: str, warned: set[str]) -> None:
-    """Warn of what has changed, or raise; a variable that was warned of is not mentioned again."""
+    """Warn of a change, or raise. A variable is warned of once."""
     changes = guard.changes()
     if mode == "raise" and changes:
         read, now = changes[0]
         raise StaleValueError(
-            _said(read, now, guard.fun),
+            _describe_change(read, now, guard.fun),
             fix=f"pass {read.text} as an argument, or set the option stale to 'retrace'",
             read=read.text,
             old=read.value,
@@ -260,18 +264,18 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
             continue
         warned.add(read.text)
         warning = StaleValueWarning(
-            f"{_said(read, now, guard.fun)}. The compiled program goes on with the old value: pass {read.text} as an "
+            f"{_describe_change(read, now, guard.fun)}. The compiled program goes on with the old value: pass {read.text} as an "
             "argument, or set the option stale to 'retrace'"
         )
         warning.function = function_name(guard.fun)
         warning.read, warning.code_read, warning.line_read = read.text, read.code, read.line
         warning.arguments = (read.text.partition(".")[0].partition("[")[0],)
-        place = user_span(source_stacks.stack())
-        file, line = ("sagax", 1) if place is None else (place.file, place.line)
+        span = user_span(source_stacks.stack())
+        file, line = ("sagax", 1) if span is None else (span.file, span.line)
         warnings.warn_explicit(warning, StaleValueWarning, file, line)
 
 
-def _said(read: Read, now: Any, fun: Any) -> str:
+def _describe_change(read: FreeVariable, now: Any, fun: Any) -> str:
     file = read.code.co_filename
     text = "".join(line_span(file, read.line, read.line, "").source).strip()
     where = f"{display_path(file)}:{read.line}" + (f" (`{text}`)" if text else "")

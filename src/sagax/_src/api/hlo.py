@@ -1,4 +1,4 @@
-"""Programs as HLO: an old way to look at what is compiled."""
+"""Implement the deprecated `xla_computation`: functions as HLO."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def xla_computation(
     return_shape: bool = False,
     donate_argnums: Any = (),
 ) -> Callable:
-    """A function that returns the HLO computation of `fun` for its arguments. Deprecated.
+    """Return a function that gives the HLO computation of `fun` for its arguments. Deprecated.
 
     Use `jit(fun).lower(...).as_text("hlo")` for the text and `.compiler_ir("hlo")` for the object.
     With `return_shape` the result is (computation, shapes and dtypes of the output). The other
-    options of old are accepted and change nothing.
+    options of jax are accepted and have no effect.
 
     >>> import warnings, sagax
     >>> with warnings.catch_warnings():

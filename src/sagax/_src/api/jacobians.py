@@ -1,4 +1,4 @@
-"""Jacobians and Hessians: derivatives of all outputs with respect to all inputs."""
+"""Implement jacfwd, jacrev and hessian."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import (
-    Flat,
+    FlatFunction,
     as_value,
     check_inputs,
+    fix_other_arguments,
     info_of,
     leaf_names,
-    of_some,
     vjp_flat,
 )
 from sagax._src.argument_checks import checks
@@ -38,7 +38,7 @@ if TYPE_CHECKING or lazy_imports():
 
 
 def _basis(leaves: Sequence[Any]) -> list:
-    """For each leaf the standard basis of all leaves together, one example a row."""
+    """Build for each leaf the standard basis of all leaves, one example a row."""
     total = sum(aval_of(x).size for x in leaves)
     if dims.is_dim(total):
         return _symbolic_basis(leaves, total)
@@ -55,7 +55,7 @@ def _basis(leaves: Sequence[Any]) -> list:
 
 
 def _symbolic_basis(leaves: Sequence[Any], total: Any) -> list:
-    """As `_basis`, of leaves that have symbolic sizes."""
+    """Build the basis of leaves that have symbolic sizes."""
     out, start = [], 0
     for x in leaves:
         aval = aval_of(x)
@@ -68,7 +68,7 @@ def _symbolic_basis(leaves: Sequence[Any], total: Any) -> list:
 
 
 def _split_rows(x: Any, leaves: Sequence[Any], axis: int) -> list:
-    """Cut dimension `axis` of `x` into the parts of the leaves, each in the leaf's shape."""
+    """Split dimension `axis` of `x` into blocks for the leaves, each in the leaf's shape."""
     parts, start = [], 0
     shape = aval_of(x).shape
     for leaf in leaves:
@@ -80,19 +80,19 @@ def _split_rows(x: Any, leaves: Sequence[Any], axis: int) -> list:
     return parts
 
 
-def _no_arrays(name: str, fun: Any, args: tuple, places: Sequence[int]) -> SagaxError:
+def _no_arrays(name: str, fun: Any, args: tuple, positions: Sequence[int]) -> SagaxError:
     names = arguments.positional_names(fun, len(args))
     return ArgumentValueError(
         f"there is nothing to differentiate {function_name(fun)} with respect to",
         function=name,
-        argument=", ".join([names[k] for k in places]) or "argnums",
+        argument=", ".join([names[k] for k in positions]) or "argnums",
         expected="arrays in the differentiated argument",
-        got=kind_of(args[places[0]]) if places else "no positions",
+        got=kind_of(args[positions[0]]) if positions else "no positions",
     )
 
 
 def _zero_block(out: Any, leaf: Any, dtype: Any) -> Any:
-    """The derivative where one side has integers, which do not change a little."""
+    """Return the zero derivative of a block with integers on one side."""
     shape = (*aval_of(out).shape, *aval_of(leaf).shape)
     return sockets.concrete(np.zeros(shape, dtype))
 
@@ -103,7 +103,7 @@ def jacfwd(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable:
-    """A function that computes the Jacobian of `fun` column by column, in forward mode.
+    """Return a function that computes the Jacobian of `fun` column by column, in forward mode.
 
     Efficient for few inputs and many outputs. For each array in the output, the result holds (in the
     structure of the argument) arrays of shape output.shape + input.shape.
@@ -125,14 +125,14 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        places = arguments.pick_all(nums, len(args), name, fun)
-        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
-        check_inputs(name, fun, args, places, leaves, holomorphic, forward=True)
+        positions = arguments.pick_all(nums, len(args), name, fun)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
+        check_inputs(name, fun, args, positions, leaves, holomorphic, forward=True)
         if not leaves:
-            raise _no_arrays(name, fun, args, places)
+            raise _no_arrays(name, fun, args, positions)
         values = [as_value(x) for x in leaves]
-        flat = Flat(of_some(fun, args, kwargs, places), tree, name, has_aux)
-        info = info_of(fun, name, functools.partial(leaf_names, fun, args, places))
+        flat = FlatFunction(fix_other_arguments(fun, args, kwargs, positions), tree, name, has_aux)
+        info = info_of(fun, name, functools.partial(leaf_names, fun, args, positions))
         moving: list[bool] = []  # which outputs have tangents
 
         def push(*tangents: Any) -> list:
@@ -152,7 +152,9 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
             _check_outputs(name, fun, outs, flat.out_tree, holomorphic)
         rows = iter(
             [
-                batch_transform.place(as_value(r), d, aval_of(r).ndim - (d is not None), axis)
+                batch_transform.move_batch_dim(
+                    as_value(r), d, aval_of(r).ndim - (d is not None), axis
+                )
                 for r, d in zip(results[count:], found_dims[count:], strict=True)
             ]
         )
@@ -174,7 +176,7 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
 def _check_outputs(
     name: str, fun: Any, outs: Sequence[Any], out_tree: Any, holomorphic: bool
 ) -> None:
-    """Raise, naming the output, unless all have dtypes that a Jacobian can be made of."""
+    """Raise, naming the output, unless all outputs have dtypes that a Jacobian supports."""
     for i, out in enumerate(outs):
         dtype = aval_of(out).dtype
         if (
@@ -205,7 +207,7 @@ def jacrev(
     holomorphic: bool = False,
     allow_int: bool = False,
 ) -> Callable:
-    """A function that computes the Jacobian of `fun` row by row, in reverse mode.
+    """Return a function that computes the Jacobian of `fun` row by row, in reverse mode.
 
     Efficient for many inputs and few outputs. Same result as `jacfwd`.
 
@@ -233,14 +235,14 @@ def _jacrev(
 
     @functools.wraps(fun, updated=())
     def jacobian(*args: Any, **kwargs: Any) -> Any:
-        places = arguments.pick_all(nums, len(args), name, fun)
-        leaves, tree = arguments.flatten_arguments(name, fun, args, places)
-        check_inputs(name, fun, args, places, leaves, holomorphic, allow_int)
-        some = of_some(fun, args, kwargs, places)
-        names = functools.partial(leaf_names, fun, args, places)
+        positions = arguments.pick_all(nums, len(args), name, fun)
+        leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
+        check_inputs(name, fun, args, positions, leaves, holomorphic, allow_int)
+        some = fix_other_arguments(fun, args, kwargs, positions)
+        names = functools.partial(leaf_names, fun, args, positions)
         outs, pull, out_tree, aux = vjp_flat(some, leaves, tree, name, has_aux, names)
         if not leaves:
-            raise _no_arrays(name, fun, args, places)
+            raise _no_arrays(name, fun, args, positions)
         _check_outputs(name, fun, outs, out_tree, holomorphic)
         rows: list = []
         if outs:
@@ -250,7 +252,9 @@ def _jacrev(
                 found = batch_transform.batch_flat(
                     lambda *cts: pull.inexact(cts), axis, basis, [0] * len(basis)
                 )
-            rows = [batch_transform.place(r, d, 0, axis) for r, d in zip(*found, strict=True)]
+            rows = [
+                batch_transform.move_batch_dim(r, d, 0, axis) for r, d in zip(*found, strict=True)
+            ]
         # rows: for each input leaf, all outputs' elements along the first dimension
         given = iter(rows)
         by_input = [
@@ -276,7 +280,7 @@ def hessian(
     has_aux: bool = False,
     holomorphic: bool = False,
 ) -> Callable:
-    """A function that computes the Hessian of `fun`: forward over reverse mode.
+    """Return a function that computes the Hessian of `fun`: forward over reverse mode.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.hessian(lambda x: (x ** 3).sum())(np.array([1.0, 2.0]))

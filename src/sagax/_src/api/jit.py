@@ -1,4 +1,4 @@
-"""`jit`: trace once per signature, compile once, then one dictionary look-up a call."""
+"""Implement `jit`: trace once per signature, compile once, then one cache lookup per call."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, at_work, evaluation, state
+from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import (
@@ -46,9 +46,9 @@ from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
     Compiled,
     Lowered,
-    divided_entry,
     placement,
     platform_of,
+    sharded_entry,
 )
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
@@ -76,8 +76,8 @@ class Traced:
         self.closed = closed
         self.out_tree = out_tree
         self.name = name
-        self.guard = guard  # of what it read from outside
-        self.seconds = 0.0  # that tracing took
+        self.guard = guard  # of the captured values
+        self.seconds = 0.0  # duration of tracing
 
     @property
     def cacheable(self) -> bool:
@@ -86,7 +86,7 @@ class Traced:
 
 
 def _interchangeable(a: Any, b: Any) -> bool:
-    """Whether a program made for the static value `a` is one for `b`; 1, 1.0 and True or 0.0 and -0.0 are not."""
+    """Return whether static values `a` and `b` may share a jaxpr; 1, 1.0 and True, or 0.0 and -0.0, may not."""
     if type(a) is not type(b):
         return False
     if isinstance(a, (float, complex, np.inexact)):
@@ -97,7 +97,7 @@ def _interchangeable(a: Any, b: Any) -> bool:
 
 
 class _Static:
-    """A static argument in a cache key, equal to those that mean the same program."""
+    """A static argument in a cache key, equal to those that give the same jaxpr."""
 
     __slots__ = ("hash", "value")
 
@@ -141,7 +141,7 @@ class _Static:
 
 
 class _Caches:
-    """What is known of one function under one set of jit options; shared by equal jits of it."""
+    """Cache the traces and executables of one function under one set of jit options; equal jits share it."""
 
     __slots__ = ("calls", "lock", "traced", "__weakref__")
 
@@ -159,10 +159,10 @@ _shared_lock = threading.Lock()
 
 
 def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
-    """The caches of a function, and what it means if functions of the same meaning share them."""
+    """Return the caches of a function, and its fingerprint if equivalent functions share them."""
     if not isinstance(fun, (types.FunctionType, types.MethodType)):
         return _Caches(), None  # other callables may compare equal and yet compute differently
-    meaning = identity.meaning(fun) if isinstance(fun, types.FunctionType) else None
+    meaning = identity.function_key(fun) if isinstance(fun, types.FunctionType) else None
     with _shared_lock:
         if meaning is None:
             return _by_function.setdefault(fun, {}).setdefault(options, _Caches()), None
@@ -175,7 +175,7 @@ def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:
 
 
 def clear_caches() -> None:
-    """Forget everything traced and compiled by jitted functions, and give free memory back."""
+    """Clear all traces and executables of jitted functions, and return free memory to the system."""
     with _shared_lock:
         known = [c for by_options in _by_function.values() for c in by_options.values()]
         for caches in (*known, *_by_meaning.values()):
@@ -192,7 +192,7 @@ def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
     """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
     events.jit_called.function = function
     for jitted in list(_all):
-        jitted._quick = False
+        jitted._fast = False
 
 
 # -- large dicts of arrays as arguments ------------------------------------------------------------
@@ -201,9 +201,9 @@ _MOST_DICTS = 64
 
 
 def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
-    """Leaves and structure of arguments that are arrays and dicts of arrays, where they were noted.
+    """Flatten arguments that are arrays and dicts of arrays, if their keys were recorded before.
 
-    That their keys are those noted is much sooner found than what order they have and what they hold.
+    Comparing keys with recorded ones is much faster than a general flattening.
     """
     found = known.get(tuple([tuple(x) if type(x) is dict else type(x) for x in args]))
     if found is None:
@@ -219,14 +219,14 @@ def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any]
 
 
 def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
-    """Note how to find the leaves of such arguments, if dicts among them are large."""
+    """Record the keys of arguments with large dicts."""
     if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
         return
     if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
         return
     try:
         getters = [itemgetter(*sorted(x)) if type(x) is dict else None for x in args]
-    except TypeError:  # keys that cannot be compared
+    except TypeError:  # incomparable keys
         return
     found = [y for x, get in zip(args, getters) for y in (get(x) if get else (x,))]
     if len(found) == len(leaves) and all(x is y for x, y in zip(found, leaves)):
@@ -237,7 +237,7 @@ def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple])
 
 
 class JitFunction:
-    """A function that is compiled when called. Made by `sagax.jit`."""
+    """A function that is compiled when called. Created by `sagax.jit`."""
 
     def __init__(
         self,
@@ -260,8 +260,8 @@ class JitFunction:
         reroll: str | None = None,
     ) -> None:
         self._fun = fun
-        # the settings of its own, in which it is traced and compiled
-        self._under = config.of_function(exact, safe_where, masks, reroll)
+        # the context of its options, in which it is traced and compiled
+        self._context = config.of_function(exact, safe_where, masks, reroll)
         self._options: dict[str, Any] = {}
         if compiler_options is not None:
             self._options = stages.checked_options(compiler_options, "jit")
@@ -276,13 +276,17 @@ class JitFunction:
         self._device = device
         self._inline = inline
         self._stale = stale
-        self._warned: set[str] = set()  # variables whose change was warned of
-        self._divisions = None
+        self._warned: set[str] = set()  # changed variables that were warned of
+        self._requested_shardings = None
         if in_shardings is not None or out_shardings is not None:
             name = function_name(fun)
-            self._divisions = jit_shardings.Divisions(name, in_shardings, out_shardings)
-        self._plain = not (self._static_nums or self._static_names)
-        self._quick = self._plain and events.jit_called.function is None  # may take the short paths
+            self._requested_shardings = jit_shardings.RequestedShardings(
+                name, in_shardings, out_shardings
+            )
+        self._all_dynamic = not (self._static_nums or self._static_names)
+        self._fast = (
+            self._all_dynamic and events.jit_called.function is None
+        )  # may use the fast paths
         self._donates = bool(self._donate_nums or self._donate_names)
         options = (
             self._static_nums,
@@ -293,12 +297,12 @@ class JitFunction:
             device,
             inline,
             stale,
-            getattr(self._under, "changes", ()),
+            getattr(self._context, "changes", ()),
             tuple(sorted(self._options.items())),
-            None if self._divisions is None else self._divisions.key,
+            None if self._requested_shardings is None else self._requested_shardings.key,
         )
-        self._caches, self._meaning = _caches_for(fun, options)
-        # what this object has used so far; the shared caches are asked when something is missing here
+        self._caches, self._fingerprint = _caches_for(fun, options)
+        # a subset of the shared caches, which fill it on a miss
         self._calls: dict[tuple, Callable] = {}
         self._traced: dict[tuple, Traced] = {}
         self._dicts: dict[tuple, tuple] = {}
@@ -329,7 +333,7 @@ class JitFunction:
         return f"<jitted function {function_name(self._fun)}>"
 
     def __deepcopy__(self, memo: dict) -> JitFunction:
-        # Of the same function, as `deepcopy` copies no functions; programs and locks are shared as well.
+        # `deepcopy` copies no functions, so executables and locks are shared too.
         copied = copy.copy(self)
         copied._calls, copied._traced, copied._dicts, copied._warned = {}, {}, {}, set()
         _all.add(copied)
@@ -339,17 +343,18 @@ class JitFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            if self._quick and (at_work() is None or state.trace is evaluation):
-                # Arrays as they are, the commonest call, need no flattening. `place`: what they are bound to.
+            if self._fast and (current_trace() is None or state.trace is evaluation):
+                # The commonest call, with arrays only, needs no flattening. `device`: the one
+                # that they are committed to.
                 settings = _own() or _process.settings
-                place = None
+                device = None
                 if not kwargs:
                     if len(args) == 1 and type(x := args[0]) is ConcreteArray:
-                        place = x._device
-                        if place is None:
+                        device = x._device
+                        if device is None:
                             entry = self._calls.get((settings, x.aval))
-                        elif type(place) is Device and not self._divisions:
-                            entry = self._calls.get((settings, x.aval, place))
+                        elif type(device) is Device and not self._requested_shardings:
+                            entry = self._calls.get((settings, x.aval, device))
                         else:
                             return self._general(args, kwargs)
                         if entry is None:
@@ -361,18 +366,22 @@ class JitFunction:
                         if type(x) is not ConcreteArray:
                             break
                         where = x._device
-                        if where is not None and where is not place:
-                            if place is not None or type(where) is not Device or self._divisions:
+                        if where is not None and where is not device:
+                            if (
+                                device is not None
+                                or type(where) is not Device
+                                or self._requested_shardings
+                            ):
                                 return self._general(args, kwargs)
-                            place = where
+                            device = where
                         key.append(x.aval)
                         bufs.append(x.buffer() if x._buffer is None else x._buffer)
                     else:
-                        if place is not None:
-                            key.append(place)
+                        if device is not None:
+                            key.append(device)
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
-                    place = None
+                    device = None
                 found = None
                 if self._dicts and not kwargs:
                     found = _leaves_of_dicts(args, self._dicts)
@@ -380,7 +389,7 @@ class JitFunction:
                     try:
                         found = _flatten((args, kwargs))
                     except (ValueError, TypeError, SystemError):
-                        return self._general(args, kwargs)  # which says what is wrong
+                        return self._general(args, kwargs)  # which raises the right message
                 leaves, tree = found
                 key = [tree, settings]
                 bufs = []
@@ -388,14 +397,18 @@ class JitFunction:
                     if type(x) is not ConcreteArray:
                         return self._general(args, kwargs)
                     where = x._device
-                    if where is not None and where is not place:
-                        if place is not None or type(where) is not Device or self._divisions:
+                    if where is not None and where is not device:
+                        if (
+                            device is not None
+                            or type(where) is not Device
+                            or self._requested_shardings
+                        ):
                             return self._general(args, kwargs)
-                        place = where
+                        device = where
                     key.append(x.aval)
                     bufs.append(x.buffer() if x._buffer is None else x._buffer)
-                if place is not None:
-                    key.append(place)
+                if device is not None:
+                    key.append(device)
                 entry = self._calls.get(tuple(key))
                 if entry is not None:
                     return entry(bufs, leaves)
@@ -408,7 +421,7 @@ class JitFunction:
             raise
 
     def _general(self, args: tuple, kwargs: dict) -> Any:
-        """Any call: static arguments, operands that are no arrays yet, a trace at work, first calls."""
+        """Make any call: static arguments, other operands than arrays, enclosing traces, first calls."""
         if _thread.settings.disable_jit:
             return self._fun(*args, **kwargs)
         statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
@@ -416,56 +429,61 @@ class JitFunction:
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
         if state.trace is not evaluation:
-            if self._divisions is not None:
-                asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-                leaves = jit_shardings.constrained(leaves, asked)
+            if self._requested_shardings is not None:
+                requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+                leaves = jit_shardings.constrained(leaves, requested)
             traced = self._trace(statics, tree, [aval_of(x) for x in leaves], args, kwargs)
             return self._apply(traced, leaves)
-        if self._divisions is not None:
-            asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-            leaves = self._divisions.placed(asked, leaves, lambda: self._paths(args, kwargs))
+        if self._requested_shardings is not None:
+            requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+            leaves = self._requested_shardings.put_arguments(
+                requested, leaves, lambda: self._paths(args, kwargs)
+            )
         arrays = [as_array(x) for x in leaves]
-        committed = self._bound_to(arrays, tree, args, kwargs)
-        # plain calls on arrays that are bound to one device, or to none, use the keys of the quick ways above
+        committed = self._operand_placement(arrays, tree, args, kwargs)
+        # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths
+        # above
         flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
         key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
         if entry is None:
-            caches = self._shared_caches()
-            made = caches.calls.get(key)
-            if made is None:
-                # Without the lock: tracing runs the user's code, which may wait for another thread.
+            caches = self._valid_caches()
+            new_entry = caches.calls.get(key)
+            if new_entry is None:
+                # Without the lock: tracing runs user code, which may wait for another thread.
                 traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
                 with caches.lock:
-                    made = caches.calls.get(key)
-                    if made is None:
-                        made = (
+                    new_entry = caches.calls.get(key)
+                    if new_entry is None:
+                        new_entry = (
                             self._entry(traced, committed, tree, statics, args, kwargs),
                             traced.guard,
                         )
-                        caches.calls[key] = made
+                        caches.calls[key] = new_entry
             entry = self._calls[key] = self._guarded(
-                *made, key, statics, tree, committed, args, kwargs
+                *new_entry, key, statics, tree, committed, args, kwargs
             )
-            if self._plain and not kwargs:
+            if self._all_dynamic and not kwargs:
                 _note_dicts(args, leaves, tree, self._dicts)
         bufs = [] if type(committed) is Placement else [a.buffer() for a in arrays]
         return entry(bufs, arrays)
 
-    def _bound_to(self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict) -> Any:
-        """Where operands are bound, or are asked to be: None, a device, or a `Placement`."""
+    def _operand_placement(
+        self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict
+    ) -> Any:
+        """Return the placement (None, a device, or a `Placement`) of committed operands or requested shardings."""
 
         def names() -> list[str]:
             return self._paths(args, kwargs)
 
-        if self._divisions is not None:
+        if self._requested_shardings is not None:
             _, dyn_args, dyn_kwargs = self._split(args, kwargs)
-            asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-            operands = self._divisions.asked(asked, operands, names)
+            requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+            operands = self._requested_shardings.attach(requested, operands, names)
         return in_context(placement(operands, names), len(operands))
 
     def _paths(self, args: tuple, kwargs: dict) -> list[str]:
-        """Names of the leaves of the dynamic arguments."""
+        """Name the leaves of the dynamic arguments."""
         _, dyn_args, dyn_kwargs = self._split(args, kwargs)
         return [
             trees.argument_path(name, path)
@@ -474,15 +492,15 @@ class JitFunction:
         ]
 
     def _named(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> list[tuple[str, Any]]:
-        """The dynamic arguments of a call with the positional arguments `args`, with their names."""
+        """Name the dynamic arguments of a call with the positional arguments `args`."""
         names = arguments.positional_names(self._fun, len(args))
         n = len(args)
         static = {k % n if k < 0 else k for k in self._static_nums if -n <= k < n}
-        kept = [name for i, name in enumerate(names) if i not in static]
-        return [*zip(kept, dyn_args, strict=False), *sorted(dyn_kwargs.items())]
+        dynamic_names = [name for i, name in enumerate(names) if i not in static]
+        return [*zip(dynamic_names, dyn_args, strict=False), *sorted(dyn_kwargs.items())]
 
     def _flatten(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> tuple[list, Any]:
-        """Leaves and structure of the dynamic arguments of a call with positional arguments `args`."""
+        """Flatten the dynamic arguments of a call."""
         return arguments.flatten_named(
             f"jit of {self._name}",
             (dyn_args, dyn_kwargs),
@@ -490,8 +508,8 @@ class JitFunction:
         )
 
     def _split(self, args: tuple, kwargs: dict) -> tuple[tuple, tuple, dict]:
-        """Static arguments, as a key; the other positional and keyword arguments."""
-        if self._plain:
+        """Split the arguments into static ones, as a key, and the other positional and keyword arguments."""
+        if self._all_dynamic:
             return (), args, kwargs
         n = len(args)
         positions = sorted({k % n if k < 0 else k for k in self._static_nums if -n <= k < n})
@@ -505,7 +523,7 @@ class JitFunction:
         return statics, dynamic, {k: v for k, v in kwargs.items() if k not in names}
 
     def _merge(self, statics: tuple, dynamic: Sequence[Any], kwargs: dict) -> tuple[list, dict]:
-        """The reverse of `_split`."""
+        """Merge static and dynamic arguments: the inverse of `_split`."""
         args = list(dynamic)
         kwargs = dict(kwargs)
         for where, static in statics:
@@ -520,30 +538,32 @@ class JitFunction:
     def _trace(
         self, statics: tuple, tree: Any, avals: Sequence[Any], args: tuple, kwargs: dict
     ) -> Traced:
-        """The function traced for this signature, from the cache or afresh."""
+        """Trace the function for this signature, or take the trace from the cache."""
         mode = self._stale or _thread.settings.stale
         watched = mode != "ignore"
         key = trace_key(statics, tree, tuple(avals), watched)
         found = self._traced.get(key)
         caches = None
         if found is None:
-            caches = self._shared_caches()
+            caches = self._valid_caches()
             found = caches.traced.get(key)
             if found is not None and found.guard is not None:
-                own = guards.rebound(found.guard, self._fun, self._known(statics, args, kwargs))
+                own = guards.rebound(
+                    found.guard, self._fun, self._known_parameters(statics, args, kwargs)
+                )
                 found = Traced(found.closed, found.out_tree, found.name, own)
         if found is not None and found.guard is not None:
             if not found.guard.holds():
                 if mode == "retrace":
-                    caches, found = self._shared_caches(), None
+                    caches, found = self._valid_caches(), None
                 else:
                     guards.react(found.guard, mode, self._warned)
             if found is not None:
                 guards.reused(found.guard)
         if found is None:
             if watched:
-                known = self._known(statics, args, kwargs)
-                with guards.recording(self._fun, known) as recorded, self._inside():
+                known = self._known_parameters(statics, args, kwargs)
+                with guards.recording(self._fun, known) as recorded, self._stale_context():
                     found = self._trace_now(statics, tree, avals, args, kwargs)
                 found.guard = recorded.guard
             else:
@@ -552,8 +572,8 @@ class JitFunction:
             caches.traced[key] = self._traced[key] = found
         return found
 
-    def _known(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
-        """What is known of parameters before tracing: static arguments, defaults, classes of objects."""
+    def _known_parameters(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
+        """Collect the parameters known before tracing: static arguments, defaults, classes of objects."""
         names = arguments.positional_names(self._fun, len(args))
         sig = arguments.signature(self._fun)
         given = {*names, *kwargs}
@@ -570,8 +590,8 @@ class JitFunction:
             known[names[where] if isinstance(where, int) else where] = static.value
         return known
 
-    def _inside(self) -> contextlib.AbstractContextManager[None]:
-        """What is traced as a part of this function is kept as fresh as it."""
+    def _stale_context(self) -> contextlib.AbstractContextManager[None]:
+        """Enter the settings under which functions are traced as a part of this one."""
         return config.with_option("stale", self._stale)
 
     def _guarded(
@@ -585,27 +605,27 @@ class JitFunction:
         args: tuple,
         kwargs: dict,
     ) -> Callable:
-        """`entry`, with a look at what was read from outside where there is anything."""
+        """Wrap `entry` to check captured values, if there are any."""
         mode = self._stale or _thread.settings.stale
         if guard is None or mode == "ignore":
             return entry
 
-        def again(arrays: list) -> tuple[Callable, guards.Guard | None]:
+        def retrace(arrays: list) -> tuple[Callable, guards.Guard | None]:
             listed, named = self._merge(statics, *tree.unflatten(arrays))
             full, avals = tuple(listed), [a.aval for a in arrays]
             traced = self._trace(statics, tree, avals, full, named)
-            made = self._entry(traced, committed, tree, statics, full, named), traced.guard
-            self._shared_caches().calls[key] = made
-            return made
+            new_entry = self._entry(traced, committed, tree, statics, full, named), traced.guard
+            self._valid_caches().calls[key] = new_entry
+            return new_entry
 
-        own = guards.rebound(guard, self._fun, self._known(statics, args, kwargs))
-        return guards.guarded(entry, own, mode, again, self._warned)
+        own = guards.rebound(guard, self._fun, self._known_parameters(statics, args, kwargs))
+        return guards.guarded(entry, own, mode, retrace, self._warned)
 
-    def _shared_caches(self) -> _Caches:
-        """The caches shared with functions of the same meaning, as long as this one still has it."""
-        if self._meaning is not None and identity.meaning(self._fun) != self._meaning:
-            # a variable it closes over was rebound since
-            self._caches, self._meaning = _Caches(), None
+    def _valid_caches(self) -> _Caches:
+        """Return the caches that equivalent functions share, as long as the fingerprint is still valid."""
+        if self._fingerprint is not None and identity.function_key(self._fun) != self._fingerprint:
+            # a free variable was rebound since
+            self._caches, self._fingerprint = _Caches(), None
         return self._caches
 
     def _trace_now(
@@ -630,7 +650,7 @@ class JitFunction:
             "/jax/core/compile/jaxpr_trace_duration", fun_name=self._name
         )
         start = time.perf_counter()
-        with config.for_inner_program(), self._under, timed:
+        with config.for_sub_jaxpr(), self._context, timed:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
         found.seconds = time.perf_counter() - start
@@ -639,22 +659,22 @@ class JitFunction:
         return found
 
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
-        """The traced function as part of what is being traced."""
+        """Apply the traced function within an enclosing trace."""
         closed = traced.closed
         if self._inline:
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *leaves)
         else:
-            own = {} if self._under is config.unchanged else {"under": self._under}
+            own = {} if self._context is config.unchanged else {"under": self._context}
             outs = call(closed, leaves, name=traced.name, **own)
-        if self._divisions is not None:
-            asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
-            outs = jit_shardings.constrained(outs, asked)
+        if self._requested_shardings is not None:
+            requested = self._requested_shardings.of_results(traced.out_tree, closed.out_avals)
+            outs = jit_shardings.constrained(outs, requested)
         return traced.out_tree.unflatten(outs)
 
     # -- compiling ----------------------------------------------------------------------------------
 
     def _donated(self, tree: Any, args: tuple, kwargs: dict) -> list[int]:
-        """Positions, among the flat dynamic operands, of what may be overwritten."""
+        """Return the positions of the donated leaves among the flat dynamic operands."""
         if not self._donates:
             return []
         n = len(args)
@@ -669,24 +689,24 @@ class JitFunction:
                 marks.extend([name in self._donate_names] * len(trees.leaves(kwargs[name])))
         return [i for i, m in enumerate(marks) if m]
 
-    def _program_place(self, traced: Traced, committed: Any) -> tuple[Any, list]:
-        """Where the program runs (a device or a `Placement`), and the shardings of its results."""
+    def _placement_of(self, traced: Traced, committed: Any) -> tuple[Any, list]:
+        """Return the placement of the executable (a device or a `Placement`), and its result shardings."""
         closed = traced.closed
-        asked: list = []
-        if self._divisions is not None:
-            asked = self._divisions.of_results(traced.out_tree, closed.out_avals)
+        requested: list = []
+        if self._requested_shardings is not None:
+            requested = self._requested_shardings.of_results(traced.out_tree, closed.out_avals)
         consts = [as_array(c) for c in closed.consts]
-        place, results = jit_shardings.of_program(
-            closed.jaxpr, consts, committed, len(closed.in_avals), asked
+        target, results = jit_shardings.placement_and_results(
+            closed.jaxpr, consts, committed, len(closed.in_avals), requested
         )
-        return self._place(place), results
+        return self._placement_or_default(target), results
 
     def _lowered(
         self,
         traced: Traced,
         platform: str,
         aliases: Mapping[int, int],
-        place: Any = None,
+        target: Any = None,
         results: Sequence[Any] = (),
     ) -> tuple[Lowered, list]:
         closed = traced.closed
@@ -694,19 +714,19 @@ class JitFunction:
         jaxpr = closed.jaxpr.replace(
             constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars]
         )
-        with self._under:
+        with self._context:
             lowered = Lowered(
                 jaxpr,
                 platform,
                 traced.name,
                 keep_unused=self._keep_unused,
                 aliases={i + len(consts): out for i, out in aliases.items()},
-                place=place,
+                target=target,
                 results=results,
             )
         return lowered, consts
 
-    def _place(self, committed: Any) -> Any:
+    def _placement_or_default(self, committed: Any) -> Any:
         if self._device is not None:
             return self._device
         return committed if committed is not None else devices.default_device()
@@ -714,16 +734,16 @@ class JitFunction:
     def _entry(
         self, traced: Traced, committed: Any, tree: Any, statics: tuple, args: tuple, kwargs: dict
     ) -> Callable:
-        """A function from buffers (and their arrays) to the result, with all decisions taken."""
-        made = self._compiled(traced, committed, tree, args, kwargs, statics)
+        """Build a function from buffers (and their arrays) to the result, with all decisions taken."""
+        new_entry = self._compiled(traced, committed, tree, args, kwargs, statics)
         if events.jit_compiled.function is not None:
             events.jit_compiled.function(self, traced, tree, statics, args, kwargs)
-        return made
+        return new_entry
 
     def _compiled(
         self, traced: Traced, committed: Any, tree: Any, args: tuple, kwargs: dict, statics: tuple
     ) -> Callable:
-        device, results = self._program_place(traced, committed)
+        device, results = self._placement_of(traced, committed)
         donated = self._donated(tree, args, kwargs)
         aliases: Mapping[int, int] = {}
         if donated:
@@ -741,7 +761,7 @@ class JitFunction:
             traced.closed.in_avals,
             [(where, static.value) for where, static in statics],
             compile_log.Seconds(traced.seconds, lowering, time.perf_counter() - start - lowering),
-            program=traced.closed,
+            jaxpr=traced.closed,
             loaded=origin.source == "loaded",
             why=origin.why,
         )
@@ -749,11 +769,11 @@ class JitFunction:
         unflatten = traced.out_tree.unflatten
         target = self._device if self._device is not None else committed
         if compiled.out_shardings is not None:
-            entry = divided_entry(compiled, consts, unflatten)
+            entry = sharded_entry(compiled, consts, unflatten)
             if aliases:
                 entry = donation.Donation(
                     self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases
-                ).giving(entry)
+                ).wrap_entry(entry)
             return self._watched(call_paths.noted(entry), traced, consts)
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
@@ -762,21 +782,21 @@ class JitFunction:
         if not aliases:
             return self._watched(entry, traced, consts)
 
-        giving = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
+        donating = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
 
         hidden = [x.buffer() for x in consts]
 
         def call_and_give(bufs: list, arrays: list) -> Any:
-            giving.check(bufs, hidden)
+            donating.check(bufs, hidden)
             result = entry(bufs, arrays)
-            giving.give(arrays)
+            donating.mark_donated(arrays)
             return result
 
         return self._watched(call_and_give, traced, consts)
 
     @staticmethod
     def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:
-        if debug_nans.wanted():
+        if debug_nans.enabled():
             entry = debug_nans.watched_call(entry, traced.closed.jaxpr, consts, trees.leaves)
         if _thread.settings.debug_key_reuse:
             return watch.watched_call(entry, traced.closed.jaxpr, consts)
@@ -795,27 +815,27 @@ class JitFunction:
                 self._fun,
             )
             avals = [shaped(x) for x in leaves]
-            if self._divisions is not None:
-                asked = self._divisions.of_arguments(tree, dyn_args, dyn_kwargs)
-                avals = jit_shardings.typed_avals(avals, asked)
+            if self._requested_shardings is not None:
+                requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
+                avals = jit_shardings.typed_avals(avals, requested)
             return self._trace(statics, tree, avals, args, kwargs), tree, statics, leaves
 
     def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:
-        """The function traced for these arguments (arrays or `ShapeDtypeStruct`s): `.jaxpr`, `.lower()`."""
+        """Trace the function for arrays or `ShapeDtypeStruct`s; the result has `.jaxpr` and `.lower()`."""
         traced, tree, statics, _ = self._stage(args, kwargs)
         return stages.TracedStage(self, traced, tree, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.LoweredStage:
-        """The program for these arguments before XLA compiles it: `.as_text()`, `.compile()`."""
+        """Lower the function for these arguments: `.as_text()`, `.compile()`."""
         return self.trace(*args, **kwargs).lower()
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
-        """Shapes and dtypes of the result, without computing it."""
+        """Return the shapes and dtypes of the result, without computing it."""
         traced, *_ = self._stage(args, kwargs)
         return traced.out_tree.unflatten([ShapeDtypeStruct.of(a) for a in traced.closed.out_avals])
 
     def clear_cache(self) -> None:
-        """Forget what was traced and compiled for this function."""
+        """Clear the traces and executables of this function."""
         for known in (self._caches.traced, self._caches.calls, self._traced, self._calls):
             known.clear()
 
@@ -843,33 +863,33 @@ def jit(
     masks: str | None = None,
     reroll: str | None = None,
 ) -> Any:
-    """`fun`, compiled with XLA as one program when it is called.
+    """Compile `fun` with XLA when it is called, once for each signature.
 
-    It is traced once for each signature: structure, shapes and dtypes of its arguments, and values of
-    static ones. Arrays that it reads from outside become hidden arguments. Use it as a function or as a
-    decorator, with options too.
+    A signature consists of the structure, shapes and dtypes of the arguments, and the values of
+    static ones. Captured arrays become hidden arguments. Use it as a function or as a decorator,
+    with options too.
 
     Args:
-      in_shardings: how the positional arguments are divided among devices: a sharding, a `PartitionSpec`
-        for the mesh in force, None (as they lie), or a pytree of these that is a prefix of the tuple of
+      in_shardings: the shardings of the positional arguments: a sharding, a `PartitionSpec`
+        for the mesh in force, None (unchanged), or a pytree of these that is a prefix of the tuple of
         arguments. Uncommitted arguments are put there.
-      out_shardings: the same for the result; None: as the compiler likes.
-      static_argnums, static_argnames: arguments that are constants of the program; hashable. A new
+      out_shardings: the same for the result; None: chosen by the compiler.
+      static_argnums, static_argnames: arguments that are compile-time constants; hashable. A new
         value means a new compilation.
       donate_argnums, donate_argnames: arguments whose memory results may take; they are deleted.
-      keep_unused: pass arguments to the program even if it does not use them.
+      keep_unused: pass arguments to the executable even if it does not use them.
       device, backend: where to run (default: where the arguments are committed).
       inline: inside another traced function, insert the operations instead of a call.
       compiler_options: options of XLA by name, such as {"xla_cpu_enable_fast_math": True}.
-      stale: what happens when something that `fun` reads from outside (a global, a variable it closes
-        over, an attribute of a static argument) has changed: "warn", "retrace", "raise" or "ignore".
+      stale: what happens when a captured value of `fun` (a global, a free variable,
+        an attribute of a static argument) has changed: "warn", "retrace", "raise" or "ignore".
         Default: the option `stale`.
       exact: compute, bit for bit, what `fun` computes without jit: nothing is rewritten, contracted or
         computed in higher precision across its operations. Default: the option `exact`.
       safe_where: in derivatives, cotangents that a `where` masks stay zero. Default: the option.
       masks: "lazy": `x[mask]` of a traced mask is a view that can be reduced, and computed with element
         by element; "strict": it is an error. Default: the option `masks`.
-      reroll: "auto": long repetitions in the program, such as an unrolled Python loop leaves, are compiled
+      reroll: "auto": long repetitions in the jaxpr, as from an unrolled Python loop, are compiled
         as loops; "off": as they are. Default: the option `reroll`.
 
     Raises:

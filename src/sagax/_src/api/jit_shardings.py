@@ -20,7 +20,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Sag
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import resolved, sharding_constraint_p
 from sagax._src.runtime.array import ConcreteArray
-from sagax._src.runtime.compile import place_for, placement
+from sagax._src.runtime.compile import placement, placement_of_jaxpr
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
 
 if TYPE_CHECKING or lazy_imports():
@@ -37,7 +37,7 @@ def _is_leaf(x: Any) -> bool:
 def spread(
     given: Any, full: Any, function: str, argument: str, full_name: str, mesh: Any = None
 ) -> list:
-    """For each leaf of `full` the sharding (or None) that the prefix tree `given` has for it."""
+    """Return for each leaf of `full` the sharding (or None) of the prefix tree `given`."""
     if _is_leaf(given) or not trees.is_tree_node(type(given)):
         return [resolved(given, function, argument, mesh)] * len(trees.leaves(full))
     found = trees.prefix_mismatch(given, full, argument, full_name, is_leaf=_is_leaf)
@@ -53,8 +53,8 @@ def spread(
     return [resolved(s, function, argument, mesh) for s in flat]
 
 
-class Divisions:
-    """The shardings that were asked for, of the arguments and of the results of a function."""
+class RequestedShardings:
+    """Hold the requested shardings of a function's arguments and results."""
 
     __slots__ = ("_known", "arguments", "key", "name", "results")
 
@@ -75,7 +75,7 @@ class Divisions:
         self.key = (tree, *leaves)
 
     def of_arguments(self, tree: Any, dyn_args: tuple, dyn_kwargs: dict) -> list:
-        """The sharding (or None) asked for each leaf of the arguments."""
+        """Return the requested sharding (or None) of each leaf of the arguments."""
         if self.arguments is None:
             return [None] * tree.num_leaves
         settings = _thread.settings
@@ -97,8 +97,10 @@ class Divisions:
             self._known[key] = found
         return found
 
-    def asked(self, shardings: list, arrays: Sequence[Any], paths: Callable[[], list[str]]) -> list:
-        """The operands with the places that were asked for them."""
+    def attach(
+        self, shardings: list, arrays: Sequence[Any], paths: Callable[[], list[str]]
+    ) -> list:
+        """Attach the requested shardings to operands."""
         found = []
         for i, (x, sharding) in enumerate(zip(arrays, shardings, strict=True)):
             if sharding is not None and x._device is not sharding:
@@ -107,10 +109,10 @@ class Divisions:
             found.append(x)
         return found
 
-    def placed(
+    def put_arguments(
         self, shardings: list, leaves: Sequence[Any], paths: Callable[[], list[str]]
     ) -> list:
-        """The arguments, put where they are asked to be."""
+        """Put the arguments on their requested shardings."""
         found = []
         for i, (x, sharding) in enumerate(zip(leaves, shardings, strict=True)):
             if sharding is not None and getattr(x, "_device", None) is not sharding:
@@ -120,9 +122,9 @@ class Divisions:
             found.append(x)
         return found
 
-    def _check(self, x: Any, asked: Sharding, path: Callable[[], str]) -> None:
+    def _check(self, x: Any, requested: Sharding, path: Callable[[], str]) -> None:
         try:
-            asked.check_shape(x.aval.shape)
+            requested.check_shape(x.aval.shape)
         except SagaxError as error:
             raise error.attach(
                 function=f"jit of {self.name}", argument=f"in_shardings for {path()}"
@@ -131,19 +133,19 @@ class Divisions:
         if where is None:
             return
         have = where if isinstance(where, Sharding) else SingleDeviceSharding(where)
-        if not have.is_equivalent_to(asked, x.aval.ndim):
+        if not have.is_equivalent_to(requested, x.aval.ndim):
             raise ShardingError(
                 f"Sharding passed to jit does not match the sharding on the respective arg: {path()} "
                 f"of type {x.aval.str_short(short_dtypes=False)}",
                 function=f"jit of {self.name}",
                 argument=path(),
-                expected=f"the sharding in in_shardings, {asked!r}",
+                expected=f"the sharding in in_shardings, {requested!r}",
                 got=f"{have!r}",
-                fix=f"move it first: sagax.device_put({path()}, {_short(asked)}), or leave out in_shardings",
+                fix=f"move it first: sagax.device_put({path()}, {_short(requested)}), or leave out in_shardings",
             )
 
     def of_results(self, out_tree: Any, out_avals: Sequence[Any]) -> list:
-        """The sharding (or None) asked for each leaf of the result."""
+        """Return the requested sharding (or None) of each leaf of the result."""
         if self.results is None:
             return [None] * len(out_avals)
         full = out_tree.unflatten(list(range(len(out_avals))))
@@ -168,7 +170,7 @@ def _short(sharding: Sharding) -> str:
 
 
 class _Operand:
-    """What is known of an operand that will be: its type, and where it is asked to be."""
+    """Describe an operand without data: its type, and its requested sharding."""
 
     __slots__ = ("_device", "aval")
 
@@ -181,7 +183,7 @@ class _Operand:
 
 
 def refuse_memory_kind(sharding: Any) -> None:
-    """Raise for a value of a traced function that is asked to lie in another kind of memory."""
+    """Raise for a traced value with a request for another memory kind."""
     if isinstance(sharding, Sharding) and sharding._memory_kind is not None:
         raise ShardingError(
             f"values inside of a traced function lie in the default memory, not in "
@@ -192,20 +194,20 @@ def refuse_memory_kind(sharding: Any) -> None:
 
 
 def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
-    """Operands for arrays and for `ShapeDtypeStruct`s, which may have a sharding too."""
+    """Make operands of arrays and of `ShapeDtypeStruct`s, which may have a sharding too."""
     return [
         x if isinstance(x, ConcreteArray) else _Operand(a, getattr(x, "sharding", None))
         for x, a in zip(leaves, avals, strict=True)
     ]
 
 
-def typed_avals(avals: Sequence[Any], asked: Sequence[Any]) -> list:
-    """The types of arguments that are put where they are asked to be."""
-    return [a if s is None else typed(a, s) for a, s in zip(avals, asked, strict=True)]
+def typed_avals(avals: Sequence[Any], requested: Sequence[Any]) -> list:
+    """Return the types that arguments have on their requested shardings."""
+    return [a if s is None else typed(a, s) for a, s in zip(avals, requested, strict=True)]
 
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
-    """Values of the function being traced, with the shardings that were asked for."""
+    """Constrain values of the function being traced to the requested shardings."""
     for s in shardings:
         refuse_memory_kind(s)
     return [
@@ -214,47 +216,47 @@ def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
     ]
 
 
-def with_results(place: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:
-    """The place of a program whose results were asked to lie somewhere, and their shardings."""
+def with_results(target: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:
+    """Return the placement of an executable with requested result shardings, and these shardings."""
     if not any(s is not None for s in results):
-        return place, []
+        return target, []
     first = next(s for s in results if s is not None)
-    if not isinstance(place, Placement):
+    if not isinstance(target, Placement):
         single = isinstance(first, SingleDeviceSharding) and first._memory_kind is None
-        if single and place in (None, first._device):
+        if single and target in (None, first._device):
             return first._device, []
         mesh = mesh_of(first)
-        if place is not None and mesh._flat != (place,):
+        if target is not None and mesh._flat != (target,):
             raise ArgumentValueError(
                 f"Received incompatible devices for jitted computation: an argument is committed to "
-                f"{place}, and out_shardings places results on {mesh}",
+                f"{target}, and out_shardings places results on {mesh}",
                 fix="put the argument on the mesh: sagax.device_put(x, NamedSharding(mesh, PartitionSpec()))",
             )
-        place = interned(mesh._flat, mesh, (None,) * count)
+        target = interned(mesh._flat, mesh, (None,) * count)
     found = []
     for s in results:
         if s is not None:
             s = named(s, 0) if not isinstance(s, NamedSharding) else s
-            if isinstance(s.mesh, Mesh) and set(s.mesh._flat) != set(place.devices):
+            if isinstance(s.mesh, Mesh) and set(s.mesh._flat) != set(target.devices):
                 raise ArgumentValueError(
                     f"Received incompatible devices for jitted computation: the arguments lie on "
-                    f"{place.mesh}, and out_shardings places results on {s.mesh}",
+                    f"{target.mesh}, and out_shardings places results on {s.mesh}",
                     fix="use the same devices for both",
                 )
         found.append(s)
-    return place, found
+    return target, found
 
 
-def of_program(
+def placement_and_results(
     jaxpr: Any, consts: Sequence[ConcreteArray], committed: Any, count: int, results: Sequence[Any]
 ) -> tuple[Any, list]:
-    """The place of a program and the shardings of its results.
+    """Return the placement of a jaxpr's executable, and its result shardings.
 
-    Besides its `count` arguments, bound to `committed`, it has hidden ones, the `consts`, and may
-    name meshes itself.
+    Besides its `count` arguments, committed to `committed`, it has hidden ones, the `consts`, and
+    may refer to meshes itself.
     """
     hidden = placement(consts)
-    place = committed
+    target = committed
     if isinstance(committed, Placement):
         first: tuple = (None,) * len(consts)
         if isinstance(hidden, Placement):
@@ -265,7 +267,7 @@ def of_program(
                     fix="put both on the same mesh with sagax.device_put",
                 )
             first = hidden.shardings
-        place = interned(committed.devices, committed.mesh, (*first, *committed.shardings))
+        target = interned(committed.devices, committed.mesh, (*first, *committed.shardings))
     elif isinstance(hidden, Placement):
         if committed is not None:
             raise ArgumentValueError(
@@ -273,6 +275,6 @@ def of_program(
                 f"{committed}, an array that the function reads from outside lies on {hidden.mesh}",
                 fix="put both on the same mesh with sagax.device_put",
             )
-        place = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
+        target = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
     total = len(consts) + count
-    return with_results(place_for(jaxpr, place, total), results, total)
+    return with_results(placement_of_jaxpr(jaxpr, target, total), results, total)

@@ -14,23 +14,25 @@ __all__ = ["copy_to_host_async", "live_arrays"]
 
 
 def live_arrays(platform: str | None = None) -> list[Array]:
-    """All arrays that exist and are not deleted, on the devices of `platform` (default: the default one).
+    """List all arrays that are not deleted, on the devices of `platform` (default: the default
+    one).
 
-    Those that compiled programs and libraries hold are among them. It looks at every object of the
-    process: for finding out what fills the memory, not for programs in earnest.
+    Arrays that executables and libraries hold are included. It visits every object of the process,
+    so use it only to debug memory use.
 
     >>> import sagax, sagax.numpy as snp
     >>> x = snp.arange(3)
     >>> any(y is x for y in sagax.live_arrays())
     True
     """
-    wanted = devices.backend(platform)
+    selected = devices.backend(platform)
     found = [x for x in gc.get_objects() if type(x) is ConcreteArray and not x.is_deleted()]
-    return [x for x in found if next(iter(x.devices())).client is wanted.client]
+    return [x for x in found if next(iter(x.devices())).client is selected.client]
 
 
 def copy_to_host_async(x: Any) -> Any:
-    """`x`, with the copies of its arrays to the host begun, so that `numpy.asarray` finds them done later.
+    """Start host copies of the arrays of `x`, so that `numpy.asarray` need not wait later. Returns
+    `x`.
 
     >>> import sagax, sagax.numpy as snp
     >>> sagax.copy_to_host_async({"a": snp.arange(2)})

@@ -8,9 +8,9 @@ __all__ = ["CompilerEffortLevel", "Inline"]
 
 
 class Inline(enum.Enum):
-    """What becomes of a call of a jitted function inside of another one.
+    """Choose how a jitted function is called inside of another one.
 
-    JAX_EARLY puts its operations into the enclosing program while tracing; with all others the call
+    JAX_EARLY puts its operations into the enclosing jaxpr while tracing; with all others the call
     stays a call there, and XLA inlines as it sees fit.
     """
 
@@ -25,7 +25,7 @@ class Inline(enum.Enum):
 
 
 class CompilerEffortLevel(enum.IntEnum):
-    """How much XLA does for speed or against the use of memory: options `optimization_level`, `memory_fitting_level`."""
+    """Set XLA's effort for speed or against memory use: options `optimization_level`, `memory_fitting_level`."""
 
     UNKNOWN = 0
     O0 = 9

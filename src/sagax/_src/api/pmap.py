@@ -1,4 +1,4 @@
-"""`pmap`: a function of one example becomes one of several, each on a device of its own."""
+"""Implement `pmap`: map a function over an axis, with one example per device."""
 
 from __future__ import annotations
 
@@ -45,15 +45,13 @@ def pmap(
     axis_size: int | None = None,
     donate_argnums: Any = (),
 ) -> Callable:
-    """`fun` mapped over an axis of its arguments, with each example on a device of its own.
+    """Map `fun` over an axis of its arguments, with one example per device.
 
     It is compiled when it is called, like a function given to `jit`. Collectives such as `lax.psum` exchange values
     along the axis by its name; each device differentiates its own results, so that the cotangent of a `psum` is summed
-    over the devices too. `shard_map` does the same for parts of arrays of any size, along several axes.
+    over the devices too. `shard_map` does the same for shards of any size, along several axes.
 
-    Where several processes run together the axis goes over the devices of all of them, and all make the same call:
-    each gives the examples of its own devices and gets the results of these. Such a call stands outside of other
-    transformations.
+    In several processes, the axis spans the devices of all of them. All make the same call: each passes the examples of its own devices and gets the results of these. Such a call must be outside of other transformations.
 
     Args:
       axis_name: a name for collectives.
@@ -61,7 +59,7 @@ def pmap(
         with an entry an argument, each an int, None or a pytree of them. Keyword arguments are mapped over axis 0.
       out_axes: where the mapped axis appears in the results: an int, None (the result is the same on all devices) or a
         pytree of them.
-      static_broadcasted_argnums: positions of arguments that are constants of the program; hashable.
+      static_broadcasted_argnums: positions of arguments that are compile-time constants; hashable.
       devices: the devices, as many as there are examples; the first ones of the platform if left out.
       backend: the platform whose devices are taken.
       axis_size: the number of examples, those of other processes included; must agree with the arguments.
@@ -99,13 +97,13 @@ def pmap(
             fun, axis_name, in_axes, out_axes, static, devices, backend, axis_size, args, kwargs
         )
 
-    program = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
-    program._boundary, program._running = tracing(fun, "pmap"), running(fun, "pmap")
+    jitted = jit(whole, static_argnums=static or None, donate_argnums=donate_argnums)
+    jitted._boundary, jitted._running = tracing(fun, "pmap"), running(fun, "pmap")
 
     donated = checks.positions("pmap", "donate_argnums", donate_argnums)
 
     def over_processes(args: tuple, kwargs: dict) -> tuple | None:
-        """The operands over the devices of several processes; None where those of one are meant."""
+        """Return the operands over the devices of several processes, or None for a call in one process."""
         mesh = _mesh_of_processes(axis_name, devices, backend)
         if mesh is None:
             return None
@@ -116,16 +114,16 @@ def pmap(
         found = over_processes(args, kwargs)
         if found is None:
             try:
-                return program(*args, **kwargs)
+                return jitted(*args, **kwargs)
             except commit_sites.DeviceConflictError:
                 if state.trace is not evaluation:
                     raise
-            # Arguments that lie elsewhere are moved, as each example has its device.
+            # Arguments on other devices are moved, as each example has its device.
             found = _moved(
                 fun, axis_name, in_axes, static, devices, backend, axis_size, args, kwargs
             )
-            return program(*found[0], **found[1])
-        outs = trees.map(_mine, program(*found[0], **found[1]))
+            return jitted(*found[0], **found[1])
+        outs = trees.map(_local_array, jitted(*found[0], **found[1]))
         for i in donated:
             trees.map(_given_away, args[i])
         return outs
@@ -137,13 +135,13 @@ def pmap(
 
         return call
 
-    mapped.lower = staged(program.lower)  # type: ignore[attr-defined]
-    mapped.trace = staged(program.trace)  # type: ignore[attr-defined]
+    mapped.lower = staged(jitted.lower)  # type: ignore[attr-defined]
+    mapped.trace = staged(jitted.trace)  # type: ignore[attr-defined]
     return mapped
 
 
 def _mesh_of_processes(axis_name: Any, devices: tuple | None, backend: str | None) -> Mesh | None:
-    """The devices of several processes, as a mesh of one axis; None if those of one are meant."""
+    """Return the devices of several processes, as a mesh of one axis, or None for a call in one process."""
     found = tuple(known_devices.devices(backend)) if devices is None else devices
     return _line_of_processes(found, _UNNAMED if axis_name is None else axis_name)
 
@@ -163,24 +161,24 @@ def _whole(
     args: tuple,
     kwargs: dict,
 ) -> tuple:
-    """The arguments of all processes, of which these are the ones of this process."""
+    """Assemble the arguments of all processes from those of this one."""
     label = f"pmap of {function_name(fun)}"
-    given = _Given(fun, label, in_axes, static, args, kwargs)
-    for i, x in enumerate(given.values):
+    mapped = _MappedArguments(fun, label, in_axes, static, args, kwargs)
+    for i, x in enumerate(mapped.values):
         if isinstance(x, Tracer):
             raise ArgumentValueError(
                 "over the devices of several processes it cannot be called inside of another transformation: it takes "
                 "the arrays of one process and works on those of all",
                 function=label,
-                argument=given.paths()[i],
+                argument=mapped.paths()[i],
                 got=x,
                 fix="transform the function inside of pmap, or map with shard_map over arrays of all processes",
             )
-    specs = [_spec(d, mesh.axis_names[0]) for d in given.dims]
-    for i, x in enumerate(given.values):
-        if not x.is_fully_addressable:  # an array of all processes may be given as it is
-            given.values[i] = global_to_local(x, mesh, specs[i])
-    here, size = len(local_mesh(mesh)._flat), given.size(None)
+    specs = [_spec(d, mesh.axis_names[0]) for d in mapped.dims]
+    for i, x in enumerate(mapped.values):
+        if not x.is_fully_addressable:  # an array of all processes is passed unchanged
+            mapped.values[i] = global_to_local(x, mesh, specs[i])
+    here, size = len(local_mesh(mesh)._flat), mapped.size(None)
     if size != here:
         raise ArgumentValueError(
             f"there are {size} examples for the {here} devices that this process has of the {mesh.size} devices",
@@ -197,9 +195,9 @@ def _whole(
         (None, mesh.size),
         f"{mesh.size}, the number of devices of all processes",
     )
-    values = [local_to_global(x, mesh, s) for x, s in zip(given.values, specs, strict=True)]
-    some, named = given.tree.unflatten(values)
-    return given.filled(some), named
+    values = [local_to_global(x, mesh, s) for x, s in zip(mapped.values, specs, strict=True)]
+    some, named = mapped.tree.unflatten(values)
+    return mapped.filled(some), named
 
 
 def _moved(
@@ -213,17 +211,17 @@ def _moved(
     args: tuple,
     kwargs: dict,
 ) -> tuple:
-    """The arguments, put where their examples belong."""
-    given = _Given(fun, f"pmap of {function_name(fun)}", in_axes, static, args, kwargs)
+    """Move the arguments to the devices of their examples."""
+    mapped = _MappedArguments(fun, f"pmap of {function_name(fun)}", in_axes, static, args, kwargs)
     name = _UNNAMED if axis_name is None else axis_name
-    mesh = _mesh(given.label, name, given.size(axis_size), devices, backend)
-    pairs = zip(given.values, given.dims, strict=True)
+    mesh = _mesh(mapped.label, name, mapped.size(axis_size), devices, backend)
+    pairs = zip(mapped.values, mapped.dims, strict=True)
     values = [device_put(x, NamedSharding(mesh, _spec(d, name))) for x, d in pairs]
-    some, named = given.tree.unflatten(values)
-    return given.filled(some), named
+    some, named = mapped.tree.unflatten(values)
+    return mapped.filled(some), named
 
 
-def _mine(x: ConcreteArray) -> ConcreteArray:
+def _local_array(x: ConcreteArray) -> ConcreteArray:
     sharding: Any = x.sharding
     return global_to_local(x, sharding.mesh, sharding.spec)
 
@@ -254,14 +252,14 @@ def _apply(
     kwargs: dict,
 ) -> Any:
     label = f"pmap of {function_name(fun)}"
-    given = _Given(fun, label, in_axes, static, args, kwargs)
-    values, dims, size = given.values, given.dims, given.size(axis_size)
+    mapped = _MappedArguments(fun, label, in_axes, static, args, kwargs)
+    values, dims, size = mapped.values, mapped.dims, mapped.size(axis_size)
     name = _UNNAMED if axis_name is None else axis_name
-    seen = meshes.get_abstract_mesh()
-    if seen.manual_axes:
+    mesh_in_force = meshes.get_abstract_mesh()
+    if mesh_in_force.manual_axes:
         raise ArgumentValueError(
             f"it was called inside of a function that is mapped over devices already, along "
-            f"{', '.join(map(repr, seen.manual_axes))}",
+            f"{', '.join(map(repr, mesh_in_force.manual_axes))}",
             function=label,
             fix="use vmap inside, or shard_map over a mesh with two axes",
         )
@@ -269,33 +267,35 @@ def _apply(
     specs = [_spec(d, name) for d in dims]
 
     out_tree: Any = None
-    wanted: list = []
+    out_dims: list = []
 
     def one(*parts: Any) -> list:
-        nonlocal out_tree, wanted
-        mine = [
+        nonlocal out_tree, out_dims
+        local = [
             x if d is None else reshape(x, (*x.shape[:d], *x.shape[d + 1 :]))
             for x, d in zip(parts, dims, strict=True)
         ]
-        some, named = given.tree.unflatten(mine)
-        result = fun(*given.filled(some), **named)
+        some, named = mapped.tree.unflatten(local)
+        result = fun(*mapped.filled(some), **named)
         outs, out_tree = trees.flatten_argument("pmap", "result", result)
         check_results(outs, result, "pmap", fun)
-        wanted = _spread_out(label, out_axes, result, outs)
-        return [x if d is None else expand_dims(x, (d,)) for x, d in zip(outs, wanted, strict=True)]
+        out_dims = _spread_out(label, out_axes, result, outs)
+        return [
+            x if d is None else expand_dims(x, (d,)) for x, d in zip(outs, out_dims, strict=True)
+        ]
 
     avals = [region.part(aval_of(x), s) for x, s in zip(values, specs, strict=True)]
-    info = DebugInfo(function_name(fun), given.paths, (), "pmap", function_code(fun))
+    info = DebugInfo(function_name(fun), mapped.paths, (), "pmap", function_code(fun))
     with region.inside(), tracing(fun, "pmap"):
         jaxpr, consts = stage(one, avals, info)
-    out_specs = [_spec(d, name) for d in wanted]
+    out_specs = [_spec(d, name) for d in out_dims]
     closed = ClosedJaxpr(jaxpr, consts)
     outs = region.bind(closed, values, specs, out_specs, function_name(fun))
     return out_tree.unflatten(outs)
 
 
-class _Given:
-    """The arguments of a call: the leaves of those that are not static, and which of their axes are mapped."""
+class _MappedArguments:
+    """Hold the flat dynamic arguments of a call, and their mapped axes."""
 
     def __init__(
         self,
@@ -309,14 +309,14 @@ class _Given:
         self.label = label
         self._args = args
         self._fixed = {k % len(args) for k in static if -len(args) <= k < len(args)}
-        places = [i for i in range(len(args)) if i not in self._fixed]
-        axes = _spread_in(fun, label, in_axes, args, places, kwargs)
-        leaves, self.tree = trees.flatten((tuple([args[i] for i in places]), kwargs))
+        positions = [i for i in range(len(args)) if i not in self._fixed]
+        axes = _spread_in(fun, label, in_axes, args, positions, kwargs)
+        leaves, self.tree = trees.flatten((tuple([args[i] for i in positions]), kwargs))
         names = arguments.positional_names(fun, len(args))
 
         @functools.cache
         def paths() -> list[str]:
-            parts = [*[(names[i], args[i]) for i in places], *sorted(kwargs.items())]
+            parts = [*[(names[i], args[i]) for i in positions], *sorted(kwargs.items())]
             return [
                 trees.argument_path(name, path) for name, x in parts for path in trees.key_paths(x)
             ]
@@ -331,15 +331,15 @@ class _Given:
         return _size(self.label, self.values, self.dims, self.paths, axis_size)
 
     def filled(self, some: Sequence[Any]) -> list:
-        """All positional arguments, of which these are the ones that are not static."""
+        """Merge dynamic and static arguments to all positional arguments."""
         rest = iter(some)
         return [x if i in self._fixed else next(rest) for i, x in enumerate(self._args)]
 
 
 def _spread_in(
-    fun: Callable, label: str, in_axes: Any, args: tuple, places: Sequence[int], kwargs: dict
+    fun: Callable, label: str, in_axes: Any, args: tuple, positions: Sequence[int], kwargs: dict
 ) -> list:
-    """The entry of `in_axes` for each leaf of the arguments that are not static."""
+    """Return the entry of `in_axes` for each leaf of the dynamic arguments."""
     if isinstance(in_axes, tuple) and len(in_axes) != len(args):
         raise ArgumentValueError(
             f"pmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments, but got "
@@ -351,7 +351,7 @@ def _spread_in(
         )
     names = arguments.positional_names(fun, len(args))
     axes: list = []
-    for i in places:
+    for i in positions:
         entry = in_axes[i] if isinstance(in_axes, tuple) else in_axes
         try:
             axes.extend(trees.broadcast_prefix(entry, args[i], is_leaf=lambda x: x is None))
@@ -371,7 +371,7 @@ def _spread_in(
 
 
 def _spread_out(label: str, out_axes: Any, result: Any, outs: Sequence[Any]) -> list:
-    """The mapped axis of each leaf of the result, None where all devices have the same."""
+    """Return the mapped axis of each leaf of the result, None where all devices have the same."""
     try:
         axes = trees.broadcast_prefix(out_axes, result, is_leaf=lambda x: x is None)
     except (ValueError, TypeError):
@@ -431,7 +431,7 @@ def _size(
     paths: Callable[[], list[str]],
     axis_size: int | None,
 ) -> int:
-    """The number of examples, which all mapped arguments agree on."""
+    """Return the number of examples, which all mapped arguments agree on."""
     sizes: dict[int, list[int]] = {}
     for i, (x, d) in enumerate(zip(values, dims, strict=True)):
         if d is not None:
@@ -465,7 +465,7 @@ def _size(
 
 
 def _mesh(label: str, name: Any, size: int, devices: tuple | None, backend: str | None) -> Mesh:
-    """The devices of so many examples, as a mesh of one axis."""
+    """Create a one-axis mesh of this many devices."""
     if devices is not None:
         if len(devices) != size:
             raise ArgumentValueError(
@@ -498,7 +498,7 @@ def _line(devices: tuple, name: Any) -> Mesh:
 
 
 def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
-    """Arrays (or pytrees of them) of one type, one for each device, as one array with a leading axis for them.
+    """Stack arrays (or pytrees of them) of one type, one per device, along a new leading axis.
 
     An older name: `device_put(stacked, NamedSharding(mesh, PartitionSpec("x")))` does the same.
 
@@ -518,7 +518,7 @@ def device_put_sharded(shards: Sequence[Any], devices: Sequence[Any]) -> Any:
 
 
 def device_put_replicated(x: Any, devices: Sequence[Any]) -> Any:
-    """A copy of `x` (a pytree of arrays) for each device, as arrays with a leading axis for them.
+    """Copy `x` (a pytree of arrays) to each device, stacked along a new leading axis.
 
     An older name: `device_put(x, NamedSharding(mesh, PartitionSpec()))` has the copies without the axis.
 

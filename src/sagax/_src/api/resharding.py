@@ -1,4 +1,4 @@
-"""How values are divided among devices, said in a program: constraints, reshard, and axes of another type."""
+"""Implement sharding constraints, reshard, and changes of axis types."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from sagax._src.runtime import device_put, placements
 
 
 class ConstraintError(SagaxError, AssertionError):
-    """A constraint that differs from the sharding in the type of a value."""
+    """A constraint differs from the sharding in the type of a value."""
 
     code = "SX0215"
 
@@ -47,7 +47,7 @@ def _leaves(x: Any, shardings: Any, function: str, argument: str) -> tuple[list,
 
 
 def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
-    """A given sharding in terms of a mesh, if it fits the value."""
+    """Express a given sharding over a mesh, if it fits the value."""
     checks.instance(
         function, "shardings", sharding, Sharding, "a sharding or a PartitionSpec", show=repr
     )
@@ -64,10 +64,10 @@ def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
 
 
 def with_sharding_constraint(x: Any, shardings: Any) -> Any:
-    """`x` (a pytree), which the compiler divides among devices as the shardings say.
+    """Constrain the sharding of `x` (a pytree) in compiled code.
 
-    Use it inside of jitted functions, for values in between; other values follow from these. Where a
-    mesh has Explicit axes it checks that the value is divided so.
+    Use it inside of jitted functions, for intermediate values; the compiler propagates it to
+    others. If a mesh has Explicit axes it checks that the value is sharded so.
 
     Args:
       shardings: a sharding, a `PartitionSpec` for the mesh in force, or a pytree of these that is a
@@ -101,8 +101,10 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     return tree.unflatten(found)
 
 
-def _assert_same(have: NamedSharding, wanted: NamedSharding, x: Any, path: str) -> None:
-    shown = shown_in_type(wanted, have_ndim := aval_of(x).ndim)
+def _assert_same(
+    have: NamedSharding, requested_shardings: NamedSharding, x: Any, path: str
+) -> None:
+    shown = shown_in_type(requested_shardings, have_ndim := aval_of(x).ndim)
     if shown is None or shown.spec == have.spec:
         return
     raise ConstraintError(
@@ -111,15 +113,15 @@ def _assert_same(have: NamedSharding, wanted: NamedSharding, x: Any, path: str) 
         argument=path,
         expected=f"{shown.spec!r}",
         got=f"{have.spec!r}, the sharding in the type {aval_of(x).str_short()}",
-        fix=f"use sagax.sharding.reshard({path}, {PartitionSpec(*tuple(wanted.spec)[:have_ndim])!r})",
+        fix=f"use sagax.sharding.reshard({path}, {PartitionSpec(*tuple(requested_shardings.spec)[:have_ndim])!r})",
         of=(x,),
     )
 
 
 def reshard(x: Any, out_shardings: Any) -> Any:
-    """`x` (a pytree), divided among devices as the shardings say.
+    """Reshard `x` (a pytree) as the shardings say.
 
-    For meshes with Explicit axes, whose values show in their types how they are divided.
+    For meshes with Explicit axes, whose values show their sharding in their types.
 
     Args:
       out_shardings: a sharding, a `PartitionSpec` for the mesh in force, or a pytree of these that is
@@ -153,13 +155,13 @@ def reshard(x: Any, out_shardings: Any) -> Any:
 
 
 def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any = None) -> Callable:
-    """`f`, inside of which the compiler chooses how values are divided along axes of the mesh.
+    """Let the compiler choose the sharding of values inside `f` along axes of the mesh.
 
-    Outside these axes are Explicit. Use it where the types cannot say what is wanted.
+    Outside these axes are Explicit. Use it for operations without a sharding rule.
 
     Args:
       axes: the name of an axis, or a set of names; all Explicit axes if left out.
-      out_sharding: how the result is divided outside: a sharding, a `PartitionSpec`, or a pytree of
+      out_sharding: the sharding of the result outside: a sharding, a `PartitionSpec`, or a pytree of
         these that is a prefix of the result. It may be given at the call instead.
 
     >>> import sagax, sagax.numpy as np
@@ -176,10 +178,10 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
 
     @functools.wraps(f, updated=())
     def within(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
-        asked = default if out_sharding is None else out_sharding
+        requested = default if out_sharding is None else out_sharding
         mesh = _mesh_for("auto_axes", (args, kwargs))
         names = _checked_names(axes, mesh, "auto_axes")
-        if asked is None:
+        if requested is None:
             raise ArgumentError(
                 function="auto_axes",
                 argument="out_sharding",
@@ -192,10 +194,10 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
             with meshes.entered(abstract_mesh=inner):
                 given = trees.map(lambda x: left_to_compiler(x, names), (args, kwargs))
                 result = f(*given[0], **given[1])
-            wanted = jit_shardings.spread(
-                asked, result, "auto_axes", "out_sharding", "result", mesh
+            requested_shardings = jit_shardings.spread(
+                requested, result, "auto_axes", "out_sharding", "result", mesh
             )
-            return reshard(result, _as_tree(result, wanted))
+            return reshard(result, _as_tree(result, requested_shardings))
 
         return jit(compute)(args, kwargs)
 
@@ -205,11 +207,11 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
 def explicit_axes(
     f: Callable | None = None, *, axes: Any = None, in_sharding: Any = None
 ) -> Callable:
-    """`f`, inside of which axes of the mesh are Explicit that outside are left to the compiler.
+    """Make axes of the mesh Explicit inside `f` that are left to the compiler outside.
 
     Args:
       axes: the name of an axis, or a set of names; all if left out.
-      in_sharding: how the arguments are divided inside: a sharding, a `PartitionSpec`, or a pytree of
+      in_sharding: the sharding of the arguments inside: a sharding, a `PartitionSpec`, or a pytree of
         these that is a prefix of the tuple of arguments. It may be given at the call instead.
 
     >>> import sagax, sagax.numpy as np
@@ -226,10 +228,10 @@ def explicit_axes(
 
     @functools.wraps(f, updated=())
     def within(*args: Any, in_sharding: Any = None, **kwargs: Any) -> Any:
-        asked = default if in_sharding is None else in_sharding
+        requested = default if in_sharding is None else in_sharding
         mesh = _mesh_for("explicit_axes", (args, kwargs))
         names = _checked_names(axes, mesh, "explicit_axes")
-        if asked is None:
+        if requested is None:
             raise ArgumentError(
                 function="explicit_axes",
                 argument="in_sharding",
@@ -240,12 +242,12 @@ def explicit_axes(
         left = [n for n in names if n not in mesh.explicit_axes]
 
         def compute(args: tuple, kwargs: dict) -> Any:
-            wanted = jit_shardings.spread(
-                asked, args, "explicit_axes", "in_sharding", "the arguments", mesh
+            requested_shardings = jit_shardings.spread(
+                requested, args, "explicit_axes", "in_sharding", "the arguments", mesh
             )
-            wanted = [s and NamedSharding(inner, s.spec) for s in wanted]  # type: ignore[union-attr]
+            requested_shardings = [s and NamedSharding(inner, s.spec) for s in requested_shardings]  # type: ignore[union-attr]
             with meshes.entered(abstract_mesh=inner):
-                result = f(*reshard(args, _as_tree(args, wanted)), **kwargs)
+                result = f(*reshard(args, _as_tree(args, requested_shardings)), **kwargs)
             return trees.map(lambda x: left_to_compiler(x, left), result) if left else result
 
         return jit(compute)(args, kwargs)
@@ -258,7 +260,7 @@ def _as_tree(tree: Any, leaves: list) -> Any:
 
 
 def _mesh_for(function: str, values: Any) -> Any:
-    """The mesh in force, or that which the types of the arguments show."""
+    """Return the mesh in force, or that of the argument types."""
     mesh = meshes.get_abstract_mesh()
     if mesh.empty:
         mesh = mesh_in_types(trees.leaves(values))

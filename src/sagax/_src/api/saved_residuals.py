@@ -1,4 +1,4 @@
-"""Implement `saved_residuals` and `print_saved_residuals`: list what the backward pass keeps."""
+"""Implement `saved_residuals` and `print_saved_residuals`: list the residuals of a backward pass."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CONSTANT = "from a constant"
 
 
 def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, str]]:
-    """What the backward pass of `f` keeps: a (type, where it comes from) pair for each array.
+    """List the residuals of the backward pass of `f`: a (type, origin) pair for each array.
 
-    An array comes from an argument, from a constant, or is the output of an operation, which is said with the line
-    that wrote it; what `checkpoint_name` named is said by that name.
+    An array comes from an argument, from a constant, or is the output of an operation, shown with
+    its source line. Arrays named by `checkpoint_name` show that name.
 
     >>> import sagax.numpy as np
     >>> from sagax.ad_checkpoint import saved_residuals
@@ -38,7 +38,7 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
         some, named = tree.unflatten(xs)
         return trees.flatten(f(*some, **named))[0]
 
-    with config.for_inner_program():
+    with config.for_sub_jaxpr():
         jaxpr, consts = stage(flat, [aval_of(x) for x in leaves])
     marks = tuple(dtypes.is_inexact(aval_of(x).dtype) for x in leaves)
     closed = ClosedJaxpr(hoist_constants(jaxpr), ())
@@ -46,16 +46,16 @@ def saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> list[tuple[Any, s
     known = split.known.jaxpr
     given = [f"from the argument {path}" for path in leaf_paths(f, args, kwargs)]
     origins = _origins(known, [*((_CONSTANT,) * len(consts)), *given])
-    kept = [known.invars[k] if where == "in" else known.outvars[k] for where, k in split.residuals]
-    place = {
-        v: i for i, v in enumerate(origins)
-    }  # inputs, then results in the order of the program
-    kept = sorted((v for v in kept if type(v) is not Literal), key=place.__getitem__)
-    return [(v.aval, origins[v]) for v in kept]
+    residuals = [
+        known.invars[k] if where == "in" else known.outvars[k] for where, k in split.residuals
+    ]
+    order = {v: i for i, v in enumerate(origins)}  # inputs, then results in the order of the jaxpr
+    residuals = sorted((v for v in residuals if type(v) is not Literal), key=order.__getitem__)
+    return [(v.aval, origins[v]) for v in residuals]
 
 
 def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
-    """Print what `saved_residuals` finds, a line each.
+    """Print the residuals that `saved_residuals` lists, one per line.
 
     >>> import sagax.numpy as np
     >>> from sagax.ad_checkpoint import print_saved_residuals
@@ -68,22 +68,22 @@ def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
 
 
 def _origins(jaxpr: Jaxpr, given: Sequence[str]) -> dict[Any, str]:
-    """Where the values of a program come from; `given` says it of its inputs."""
+    """Describe the origins of values of a jaxpr; `given` describes its inputs."""
     origins: dict[Any, str] = dict(zip(jaxpr.invars, given, strict=True))
     origins.update(dict.fromkeys(jaxpr.constvars, _CONSTANT))
     for eqn in jaxpr.eqns:
-        if eqn.primitive in (jit_p, remat_p):  # as if what they hold stood here
+        if eqn.primitive in (jit_p, remat_p):  # as if inlined
             inner = eqn.params["jaxpr"].jaxpr
             within = _origins(inner, [origins.get(v, _CONSTANT) for v in eqn.invars])
-            said = [within.get(v, _CONSTANT) for v in inner.outvars]
+            descriptions = [within.get(v, _CONSTANT) for v in inner.outvars]
         else:
-            said = [_said(eqn)] * len(eqn.outvars)
-        origins.update(zip(eqn.outvars, said, strict=True))
+            descriptions = [_describe(eqn)] * len(eqn.outvars)
+        origins.update(zip(eqn.outvars, descriptions, strict=True))
     return origins
 
 
-def _said(eqn: Eqn) -> str:
-    """The operation, and the user's line that it stands on."""
+def _describe(eqn: Eqn) -> str:
+    """Name the operation and its source line."""
     what = f"output of {eqn.primitive.name}"
     if eqn.primitive is name_p:
         what = f"named '{eqn.params['name']}'"

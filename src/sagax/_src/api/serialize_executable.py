@@ -1,7 +1,7 @@
 """Serialize compiled functions, for a later process on the same kind of machine.
 
-What is written is machine code, so it fits one version of the engine and one kind of processor; that is
-looked at before anything is loaded. `sagax.export` is for what has to last or to travel.
+The bytes are machine code: they fit one version of XLA and one kind of processor, which `load`
+checks first. `sagax.export` writes functions that last and are portable.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from sagax._src.runtime.compile import Compiled
 __all__ = ["load", "save"]
 
 _MAGIC: Final = b"SAGAXRUN"
-_HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of where it runs and of the rest
+_HEADER: Final = struct.Struct("<8s32s32s")  # magic, SHA-256 of the fingerprint and of the rest
 _SAVE: Final = "serialize_executable.serialize"
 _LOAD: Final = "serialize_executable.deserialize_and_load"
 
 
-class _Program(NamedTuple):
-    """A program that was loaded: what `Compiled` tells of one that was compiled."""
+class _LoadedExecutable(NamedTuple):
+    """A loaded executable, with the facts that `Compiled` has about a compiled one."""
 
     executable: xla.executable.Executable
-    code: bytes  # what it was loaded from
+    code: bytes  # the bytes that it was loaded from
     device: Any
     kept: tuple[int, ...] | None
     out_avals: Sequence[Any]
-    in_shardings: None = None  # of programs on several devices
+    in_shardings: None = None  # of executables on several devices
     out_shardings: None = None
 
     @property
@@ -47,13 +47,12 @@ class _Program(NamedTuple):
 
 
 def save(compiled: Any) -> tuple[bytes, Any, Any]:
-    """A compiled function as bytes, and the structures of its arguments and of its result.
+    """Serialize a compiled function; return the bytes and the structures of arguments and result.
 
-    The structures are returned because they may hold types of the user's. Arrays that the function reads
-    from outside are part of the bytes.
+    The structures are returned because they may hold user-defined types. Captured arrays are part of the bytes.
 
     Args:
-      compiled: what `jit(f).lower(...).compile()` gives, on one device and without callbacks.
+      compiled: the result of `jit(f).lower(...).compile()`, on one device and without callbacks.
 
     Raises:
       TypeError: it is something else.
@@ -99,7 +98,7 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
             argument="compiled",
             fix="save it with sagax.export",
         ) from None
-    giving = compiled._giving
+    donating = compiled._donor
     rest = pickle.dumps(
         {
             "code": code,
@@ -107,18 +106,18 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
             "kept": program.kept,
             "signature": signature._replace(tree=None, out_tree=None),
             "consts": list(compiled._consts),
-            "given": giving.donated,
+            "given": donating.donated,
         }
     )
-    place = _place(program.device.client)
-    blob = _HEADER.pack(_MAGIC, place, hashlib.sha256(rest).digest()) + rest
+    fingerprint = _fingerprint(program.device.client)
+    blob = _HEADER.pack(_MAGIC, fingerprint, hashlib.sha256(rest).digest()) + rest
     return blob, signature.tree, signature.out_tree
 
 
 def _code(program: Any) -> bytes:
     if type(program) is not Compiled:
         return program.code
-    if program.origin.source == "loaded":  # the engine cannot write again what it has read
+    if program.origin.source == "loaded":  # XLA cannot serialize a loaded executable again
         with config.context(enable_compilation_cache=False):
             program = Compiled(program.lowered, program.device, program.options)
     return program.executable.serialize()
@@ -131,7 +130,7 @@ def load(
     backend: str | None = None,
     execution_devices: Sequence[Any] | None = None,
 ) -> CompiledStage:
-    """The compiled function that `serialize` gave as bytes, ready to be called.
+    """Load a compiled function from the bytes of `serialize`.
 
     Load only bytes that you wrote yourself: they are run as machine code, and reading them runs code too.
 
@@ -151,12 +150,12 @@ def load(
     blob = bytes(serialized)
     if len(blob) < _HEADER.size or blob[: len(_MAGIC)] != _MAGIC:
         raise _unreadable("they do not begin as a compiled function does")
-    _, place, digest = _HEADER.unpack_from(blob)
+    _, fingerprint, digest = _HEADER.unpack_from(blob)
     rest = blob[_HEADER.size :]
     if hashlib.sha256(rest).digest() != digest:
         raise _unreadable("they were damaged: their digest does not fit")
     device = _device(backend, execution_devices)
-    if place != _place(device.client):
+    if fingerprint != _fingerprint(device.client):
         raise _unreadable(
             "they were written by another version of the engine, or for another processor or platform"
         )
@@ -174,17 +173,19 @@ def load(
                 expected=f"the structure that serialize returned, of {leaves} leaves",
             )
     if device.platform == "cpu":
-        xla.custom_calls.register_cpu_kernels()  # the program may call some
+        xla.custom_calls.register_cpu_kernels()  # the executable may call some
     executable = xla.compiler.deserialize(device.client, found["code"], [device], found["types"])
     signature = signature._replace(tree=in_tree, out_tree=out_tree)
-    program = _Program(executable, found["code"], device, found["kept"], signature.out_avals)
+    program = _LoadedExecutable(
+        executable, found["code"], device, found["kept"], signature.out_avals
+    )
     named = types.SimpleNamespace(__name__=signature.name)
-    giving = donation.Donation(named, signature.names, found["given"])
-    return CompiledStage(signature, program, found["consts"], giving)
+    donating = donation.Donation(named, signature.names, found["given"])
+    return CompiledStage(signature, program, found["consts"], donating)
 
 
-def _place(client: Any) -> bytes:
-    """What the machine code depends on, as a digest."""
+def _fingerprint(client: Any) -> bytes:
+    """Return a digest of the environment that the machine code depends on."""
     return hashlib.sha256(xla.client.platform_fingerprint(client).encode()).digest()
 
 

@@ -1,4 +1,4 @@
-"""Define `ShapeDtypeStruct`, and the avals of what may stand for an argument."""
+"""Define `ShapeDtypeStruct`, and the avals of array-like arguments."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _thread = config.thread
 
 
 def is_shaped(x: Any) -> bool:
-    """Whether `x` has a type: an operand, or something like a `ShapeDtypeStruct`."""
+    """Return whether `x` has a type: an operand, or a `ShapeDtypeStruct`-like object."""
     if is_operand(x):
         return True
     return (
@@ -29,7 +29,7 @@ def is_shaped(x: Any) -> bool:
 
 
 def shaped(x: Any) -> Any:
-    """The aval of an operand or of a `ShapeDtypeStruct`-like object."""
+    """Return the aval of an operand or of a `ShapeDtypeStruct`-like object."""
     if isinstance(x, ShapeDtypeStruct):
         return x.aval
     return aval_of(x) if is_operand(x) else ShapeDtypeStruct(x.shape, x.dtype).aval
@@ -38,8 +38,7 @@ def shaped(x: Any) -> Any:
 class ShapeDtypeStruct:
     """Shape and dtype without contents, for `eval_shape`, `jit(f).lower` and export.
 
-    `sharding` tells how the array is divided among devices; `manual_axis_type`, of a value inside of `shard_map`,
-    along which axes devices may have different values.
+    `sharding` is the sharding of the array. `manual_axis_type` tells, inside of `shard_map`, along which axes values may vary between devices.
 
     >>> import sagax
     >>> sagax.ShapeDtypeStruct((2, 3), "float32")
@@ -81,7 +80,7 @@ class ShapeDtypeStruct:
 
     @classmethod
     def of(cls, aval: Any) -> ShapeDtypeStruct:
-        """The struct of an aval."""
+        """Make the struct of an aval."""
         found = cls(aval.shape, aval.dtype, sharding=aval.sharding, weak_type=aval.weak_type)
         found.aval = found.aval.with_vma(aval.vma)
         return found
@@ -94,7 +93,7 @@ class ShapeDtypeStruct:
     manual_axis_type = property(lambda self: self.aval.manual_axis_type)
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
-        """The same struct with some fields replaced."""
+        """Return the struct with some fields replaced."""
         fields = {
             "shape": self.shape,
             "dtype": self.dtype,
@@ -127,7 +126,7 @@ class ShapeDtypeStruct:
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={name}{weak})"
 
 
-ShapeDtypeStruct.__module__ = "sagax"  # its public home: what messages show and pickles refer to
+ShapeDtypeStruct.__module__ = "sagax"  # its public module, for messages and pickles
 
 
 def _struct_aval(shape: Any, dtype: Any, weak_type: bool) -> Any:

@@ -21,7 +21,7 @@ from sagax._src.higher_order.trace_bodies import trace_body
 
 
 class InferFromArguments:
-    """Of `in_specs`: take them from the types of the arguments."""
+    """The type of `Infer`, a value of `in_specs`: take the specifications from the argument types."""
 
     __slots__ = ()
 
@@ -49,21 +49,18 @@ def shard_map(
     axis_names: Any = frozenset(),
     check_vma: bool = True,
 ) -> Any:
-    """`f`, a function of one device's parts of arrays, as a function of the whole arrays.
+    """Map a function `f` over shards: lift it from one device's shards to whole arrays.
 
-    Each device of the mesh runs `f` on its parts. `lax.psum`, `lax.ppermute` and the other collectives exchange values
+    Each device of the mesh runs `f` on its shards. `lax.psum`, `lax.ppermute` and the other collectives exchange values
     along the axes of the mesh, by their names. Use it as a function, or as a decorator with the options alone.
 
     Args:
-      in_specs: for each positional argument a `PartitionSpec`, or a pytree of them, that tells how it is cut: an axis
-        of the mesh in a dimension's place cuts that dimension; an axis not named leaves the array whole on all devices
-        along it. None: the argument is passed as it is. Left out: as the arguments are divided (Explicit axes).
-      out_specs: how the results of the devices are put together. An axis not named says that all devices along it have
+      in_specs: for each positional argument a `PartitionSpec`, or a pytree of them, of them: each axis of the mesh in it splits its dimension. The array is replicated along the other axes. None: the argument is passed as it is. Left out: as the arguments are sharded (Explicit axes).
+      out_specs: how the results of the devices are concatenated. An axis not named means that all devices along it have
         the same result.
       mesh: the devices; the mesh in force (`sagax.set_mesh`) if left out.
-      axis_names: the axes along which `f` is written for one device; all if left out. Along the others the compiler
-        divides the work.
-      check_vma: let types tell along which axes values may differ between devices (`sagax.typeof(x).vma`), check
+      axis_names: the axes along which `f` is written for one device; all if left out. The compiler shards along the others.
+      check_vma: track in types the axes along which values vary between devices (`sagax.typeof(x).vma`), check
         `out_specs` with them, and sum cotangents where values are the same.
 
     Raises:
@@ -122,10 +119,10 @@ def _check_specs(name: str, specs: Any) -> None:
 
 
 def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
-    """The mesh, and its axes along which the function is written for one device."""
-    seen = meshes.get_abstract_mesh()
+    """Return the mesh, and its manual axes."""
+    mesh_in_force = meshes.get_abstract_mesh()
     if mesh is None:
-        mesh = meshes.concrete_mesh() or seen
+        mesh = meshes.concrete_mesh() or mesh_in_force
         if mesh.empty:
             raise ArgumentValueError(
                 "there is no mesh",
@@ -135,17 +132,17 @@ def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
                 expected="a mesh of devices",
                 fix="pass mesh=sagax.make_mesh(...), or call it under sagax.set_mesh(mesh)",
             )
-    elif not seen.empty and seen.shape_tuple != mesh.shape_tuple:
+    elif not mesh_in_force.empty and mesh_in_force.shape_tuple != mesh.shape_tuple:
         raise ShardingError(
-            f"The mesh passed to shard_map, {mesh!r}, is not the one in force, {seen!r}",
+            f"The mesh passed to shard_map, {mesh!r}, is not the one in force, {mesh_in_force!r}",
             function=f"shard_map of {function_name(fun)}",
             fix="leave out mesh, or set the same one with sagax.set_mesh",
         )
-    outer = frozenset(seen.manual_axes)
+    outer = frozenset(mesh_in_force.manual_axes)
     if isinstance(axis_names, str):
         axis_names = (axis_names,)
-    wanted = frozenset(axis_names) or frozenset(mesh.axis_names) - outer
-    unknown = sorted(map(str, wanted - frozenset(mesh.axis_names)))
+    manual = frozenset(axis_names) or frozenset(mesh.axis_names) - outer
+    unknown = sorted(map(str, manual - frozenset(mesh.axis_names)))
     if unknown:
         raise ArgumentValueError(
             f"axis names {', '.join(map(repr, unknown))} are not those of the mesh",
@@ -154,9 +151,9 @@ def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
             got=repr(set(axis_names)),
             expected=f"some of {mesh.axis_names}, the axes of {mesh!r}",
         )
-    again = sorted(map(str, wanted & outer))
-    if again or not wanted:
-        inside = ", ".join(map(repr, again or sorted(map(str, outer))))
+    already_manual = sorted(map(str, manual & outer))
+    if already_manual or not manual:
+        inside = ", ".join(map(repr, already_manual or sorted(map(str, outer))))
         raise ArgumentValueError(
             f"the shard_map around it maps {inside} already",
             function=f"shard_map of {function_name(fun)}",
@@ -165,7 +162,7 @@ def _axes(fun: Callable, mesh: Any, axis_names: Any) -> tuple[Any, frozenset]:
             expected="axes that no shard_map around it maps",
             fix="call the function directly: each device has its part already",
         )
-    return mesh, wanted
+    return mesh, manual
 
 
 def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: tuple) -> Any:
@@ -209,7 +206,7 @@ def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: t
 
 
 def _with_fixed(fun: Callable, tree: Any, leaves: Sequence[Any], mapped: Sequence[bool]) -> Any:
-    """`fun` as a function of those leaves that are cut, the others being as they are."""
+    """Fix the leaves of the arguments of `fun` that have no specification."""
 
     @functools.wraps(fun, updated=())
     def partial(*parts: Any) -> Any:
@@ -221,7 +218,7 @@ def _with_fixed(fun: Callable, tree: Any, leaves: Sequence[Any], mapped: Sequenc
 
 
 def _spread_in(fun: Callable, in_specs: Any, args: tuple) -> list:
-    """The specification of each leaf of the arguments."""
+    """Return the specification of each leaf of the arguments."""
     if in_specs is None or in_specs is Infer or isinstance(in_specs, PartitionSpec):
         return [in_specs] * len(trees.leaves(args))
     if isinstance(in_specs, tuple) and len(in_specs) != len(args):
@@ -313,7 +310,7 @@ def _check_input(
     names: Callable[[], Sequence[str]],
     label: str,
 ) -> None:
-    """Raises a ValueError unless the argument can be cut so."""
+    """Raise ValueError unless the argument can be sharded so."""
     used = spec.used_axes()
     if len(spec) <= aval.ndim and region.manual_axes.issuperset(used) and _once(used):
         sizes = [(aval.shape[k], region.size(spec.axes(k))) for k in range(len(spec))]
@@ -334,7 +331,7 @@ def _once(names: Sequence[Any]) -> bool:
 def _check_output(
     region: Region, aval: Any, spec: PartitionSpec, i: int, out_tree: Any, label: str
 ) -> None:
-    """Raises a ValueError unless the parts can be put together so."""
+    """Raise ValueError unless the shards of a result can be concatenated so."""
     used = spec.used_axes()
     own = region.own_axes(aval) if region.check_vma else ()
     missing = [n for n in own if n not in used and region.size((n,)) > 1]
@@ -378,12 +375,12 @@ def _check_output(
 def smap(
     f: Callable | None = None, /, *, in_axes: Any = Infer, out_axes: Any, axis_name: Any
 ) -> Any:
-    """`shard_map` along one axis of the mesh in force, with the dimension that is cut given by number.
+    """Apply `shard_map` along one axis of the mesh in force, with dimensions given by number.
 
     Args:
-      in_axes: for each positional argument the dimension that is cut, None for none, or a pytree of these; one entry
-        stands for all. Left out: as the arguments are divided (Explicit axes).
-      out_axes: the dimension along which the devices' results are put together, None where all have the same.
+      in_axes: for each positional argument the dimension to shard, None for none, or a pytree of these; one entry
+        stands for all. Left out: as the arguments are sharded (Explicit axes).
+      out_axes: the dimension along which the devices' results are concatenated, None if all are equal.
       axis_name: the axis of the mesh.
 
     >>> import sagax, sagax.numpy as np

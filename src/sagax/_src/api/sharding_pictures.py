@@ -1,4 +1,4 @@
-"""Pictures of how arrays are divided among devices, and looking at shardings."""
+"""Draw the sharding of arrays, and inspect shardings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import inspect_sharding_p
 from sagax._src.runtime.array import as_array
 
-# Colours that every terminal tells apart, and what they are on a page.
-_COLOURS = {
+# Colors that every terminal tells apart, and their HTML equivalents.
+_COLORS = {
     "blue": "#4c78a8",
     "green": "#54a24b",
     "magenta": "#b279a2",
@@ -41,16 +41,16 @@ def visualize_sharding(
     max_width: int = 80,
     color_map: Any = None,
 ) -> None:
-    """Print which devices have which part of an array of one or two dimensions.
+    """Print which devices hold which shard of an array of one or two dimensions.
 
     Rows are the first dimension, columns the second. A notebook shows it as a table.
 
     Args:
-      use_color: each part has a colour of its own.
+      use_color: each shard has its own color.
       scale: the size of the picture, as a factor.
       min_width, max_width: characters that a column, or the whole picture, takes.
-      color_map: a sequence of names of colours, one for each part, or a function from numbers between 0 and 1 to a
-        name or to amounts of red, green and blue between 0 and 1, such as a colour map of matplotlib.
+      color_map: a sequence of color names, one for each shard, or a function from numbers between 0 and 1 to a
+        name or to amounts of red, green and blue between 0 and 1, such as a color map of matplotlib.
 
     Raises:
       ValueError: the array has more dimensions, or none.
@@ -84,7 +84,7 @@ def visualize_sharding(
     width = max(min_width, int(longest * scale), longest)
     width = max(min(width, (max_width - 1) // columns - 1), longest)
     height = max(int(scale * (1 if rows > 1 or len(shape) == 1 else 3)), 1)
-    colours = _colours(cells, color_map) if use_color else {}
+    colours = _colors(cells, color_map) if use_color else {}
     lines = _drawn(cells, width, height)
     picture = _Picture(lines, cells, colours, width)
     if not _shown_in_notebook(picture):
@@ -92,10 +92,10 @@ def visualize_sharding(
 
 
 def _names(shape: tuple, sharding: Sharding) -> list[list[str]]:
-    """For each part, by row and column, the devices that have it."""
+    """Return for each shard, by row and column, its devices."""
     tiles = sharding.tiles(len(shape))
     parts = tiles.parts if len(shape) == 2 else (1, *tiles.parts)
-    found: dict[tuple, list[Any]] = {place: [] for place in np.ndindex(*parts)}
+    found: dict[tuple, list[Any]] = {position: [] for position in np.ndindex(*parts)}
     for device, tile in zip(sharding._device_assignment, tiles.of_device, strict=True):
         found[tile if len(shape) == 2 else (0, *tile)].append(device)
     platform = {"cpu": "CPU", "cuda": "GPU", "gpu": "GPU"}
@@ -107,7 +107,7 @@ def _names(shape: tuple, sharding: Sharding) -> list[list[str]]:
 
 
 def _drawn(cells: list[list[str]], width: int, height: int) -> list[list[str]]:
-    """The lines of the picture, each as pieces: every second one is the inside of a cell."""
+    """Draw the lines of the picture, each as segments: every second one is the inside of a cell."""
     columns = len(cells[0])
 
     def line(left: str, between: str, right: str) -> list[str]:
@@ -119,35 +119,37 @@ def _drawn(cells: list[list[str]], width: int, height: int) -> list[list[str]]:
             lines.append(line("├", "┼", "┤"))
         for k in range(height):
             inside = [name.center(width) if k == height // 2 else " " * width for name in row]
-            pieces = []
+            segments = []
             for text in inside:
-                pieces += ["│", text]
-            lines.append([*pieces, "│"])
+                segments += ["│", text]
+            lines.append([*segments, "│"])
     lines.append(line("└", "┴", "┘"))
     return lines
 
 
-def _colours(cells: list[list[str]], given: Any) -> dict[str, str]:
-    """The name of a colour, or "#rrggbb", for the devices of each part."""
+def _colors(cells: list[list[str]], color_map: Any) -> dict[str, str]:
+    """Return a color name, or "#rrggbb", for the devices of each shard."""
     names = list(dict.fromkeys(name for row in cells for name in row))
     found = {}
     for i, name in enumerate(names):
-        colour = _picked(tuple(_COLOURS) if given is None else given, i, len(names))
-        if not isinstance(colour, str):  # red, green and blue from 0 to 1, as matplotlib has them
-            colour = "#" + "".join([f"{round(255 * float(c)):02x}" for c in colour[:3]])
-        found[name] = colour
+        color = _picked(tuple(_COLORS) if color_map is None else color_map, i, len(names))
+        if not isinstance(color, str):  # red, green and blue from 0 to 1, as in matplotlib
+            color = "#" + "".join([f"{round(255 * float(c)):02x}" for c in color[:3]])
+        found[name] = color
     return found
 
 
-def _picked(given: Any, i: int, count: int) -> Any:
-    return given(i / max(count - 1, 1)) if callable(given) else given[i % len(given)]
+def _picked(color_map: Any, i: int, count: int) -> Any:
+    return (
+        color_map(i / max(count - 1, 1)) if callable(color_map) else color_map[i % len(color_map)]
+    )
 
 
-def _painted(colour: str) -> tuple[str, str]:
-    """A colour as "#rrggbb", and black or white, whichever is the easier to read on it."""
-    from rich.color import Color  # loads slowly, and only who looks at a picture needs it
+def _hex_colors(color: str) -> tuple[str, str]:
+    """Return a color as "#rrggbb", and black or white, the more legible text color on it."""
+    from rich.color import Color  # slow to load, only for pictures
 
-    red, green, blue = ground = Color.parse(_COLOURS.get(colour, colour)).get_truecolor()
+    red, green, blue = ground = Color.parse(_COLORS.get(color, color)).get_truecolor()
     ink = "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 130 else "#ffffff"
     return ground.hex, ink
 
@@ -156,36 +158,36 @@ def _print(lines: list[list[str]], cells: list[list[str]], colours: dict[str, st
     if not colours:
         print(_text(lines))
         return
-    from rich.console import Console  # loads slowly, as above
+    from rich.console import Console  # slow to load, as above
     from rich.text import Text
 
     picture = Text(no_wrap=True)
     row = -1
-    for pieces in lines:
-        if len(pieces) == 1:
+    for segments in lines:
+        if len(segments) == 1:
             row += 1
-        for k, piece in enumerate(pieces):
+        for k, segment in enumerate(segments):
             style = ""
-            if len(pieces) > 1 and k % 2 == 1:
-                colour = colours[cells[row][k // 2]]
-                style = f"{_painted(colour)[1]} on {colour}"
-            picture.append(piece, style)
+            if len(segments) > 1 and k % 2 == 1:
+                color = colours[cells[row][k // 2]]
+                style = f"{_hex_colors(color)[1]} on {color}"
+            picture.append(segment, style)
         picture.append("\n")
     picture.rstrip()
     Console(width=max(sum(map(len, lines[0])), 20)).print(picture)
 
 
 def _text(lines: list[list[str]]) -> str:
-    return "\n".join(["".join(pieces) for pieces in lines])
+    return "\n".join(["".join(segments) for segments in lines])
 
 
 class _Picture:
-    """A picture for a notebook, which asks for it as HTML or as text."""
+    """A picture for a notebook, as HTML or text."""
 
     def __init__(
         self, lines: list[list[str]], cells: list[list[str]], colours: dict[str, str], width: int
     ) -> None:
-        self._lines, self._cells, self._colours, self._width = lines, cells, colours, width
+        self._lines, self._cells, self._colors, self._width = lines, cells, colours, width
 
     def __repr__(self) -> str:
         return _text(self._lines)
@@ -200,14 +202,14 @@ class _Picture:
         style = (
             f"border:1px solid #888888;text-align:center;padding:0 0.5ch;min-width:{self._width}ch"
         )
-        if self._colours:
-            ground, ink = _painted(self._colours[name])
+        if self._colors:
+            ground, ink = _hex_colors(self._colors[name])
             style += f";background:{ground};color:{ink}"
         return f'<td style="{style}">{html.escape(name)}</td>'
 
 
 def _shown_in_notebook(picture: _Picture) -> bool:
-    """Whether a notebook took the picture; a shell in a terminal has no kernel."""
+    """Show the picture in a notebook; return False if there is none (a terminal shell has no kernel)."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     if getattr(shell, "kernel", None) is None:
         return False
@@ -218,7 +220,7 @@ def _shown_in_notebook(picture: _Picture) -> bool:
 
 
 def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
-    """Print which devices have which part of an array; options as for `visualize_sharding`.
+    """Print which devices hold which shard of an array; options as for `visualize_sharding`.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.debug.visualize_array_sharding(np.ones(4), use_color=False)
@@ -240,8 +242,7 @@ def visualize_array_sharding(arr: Any, **kwargs: Any) -> None:
 def inspect_array_sharding(value: Any, *, callback: Callable[[Any], Any]) -> None:
     """Call `callback` with the sharding of an array.
 
-    For a value of a jitted function it is called each time the function is compiled, with what the
-    compiler decided.
+    For a value of a jitted function it is called at each compilation, with the compiler's decision.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.debug.inspect_array_sharding(np.ones(4), callback=lambda s: print(s.num_devices))

@@ -1,4 +1,4 @@
-"""The stages from a function to a compiled program: traced, lowered, compiled."""
+"""Define the stages of compilation: traced, lowered, compiled."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from sagax._src.runtime.compile import (
     Compiled,
     Lowered,
     buffers_on,
-    divided_entry,
     explained,
     first_device,
     placement,
     platform_of,
+    sharded_entry,
 )
 from sagax._src.runtime.placements import single
 
@@ -36,7 +36,7 @@ __all__ = ["ArgInfo", "CompiledStage", "LoweredStage", "TracedStage", "checked_o
 
 
 def checked_options(options: Any, function: str) -> dict[str, Any]:
-    """Options of the compiler as a dict."""
+    """Return compiler options as a dict."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -51,7 +51,7 @@ def checked_options(options: Any, function: str) -> dict[str, Any]:
 
 
 class ArgInfo(NamedTuple):
-    """What is known of one leaf of the arguments: its type, and whether it is donated."""
+    """Describe one leaf of the arguments: its type, and whether it is donated."""
 
     aval: Any
     donated: bool
@@ -66,9 +66,9 @@ class ArgInfo(NamedTuple):
 
 
 class Signature(NamedTuple):
-    """What all stages of a function know of it: its name, its arguments and its result.
+    """Describe a function to its stages: its name, its arguments and its result.
 
-    `names` are the user's of the leaves of the arguments, `positional` those of the positional ones;
+    `names` are the user's names of the argument leaves, `positional` those of the positional ones;
     `donated` are positions among the leaves. Static arguments are left out.
     """
 
@@ -83,7 +83,7 @@ class Signature(NamedTuple):
     out_avals: tuple
 
     def flatten(self, args: tuple, kwargs: dict) -> tuple[list, Any]:
-        """Leaves and structure of the arguments of a call."""
+        """Flatten the arguments of a call."""
         return arguments.flatten_named(
             f"jit of {self.name}",
             (args, kwargs),
@@ -92,7 +92,7 @@ class Signature(NamedTuple):
 
 
 class _Stage:
-    """What all stages can tell of the function's arguments and results."""
+    """Describe a function's arguments and results, the same at all stages."""
 
     __slots__ = ()
 
@@ -110,7 +110,7 @@ class _Stage:
 
     @property
     def args_info(self) -> Any:
-        """For each leaf of the arguments its shape and dtype, and whether it is donated."""
+        """The shape and dtype of each leaf of the arguments, and whether it is donated."""
         donated = set(self._signature.donated)
         infos = [ArgInfo(a, i in donated) for i, a in enumerate(self._signature.in_avals)]
         return self.in_tree.unflatten(infos)
@@ -153,7 +153,7 @@ class TracedStage(_Stage):
             in_avals=tuple(closed.in_avals),
             names=tuple(closed.jaxpr.debug_info.arg_names),
             positional=tuple([name for name, _ in named[: len(dyn_args)]]),
-            has_static=not jitted._plain,
+            has_static=not jitted._all_dynamic,
             donated=tuple(jitted._donated(tree, args, kwargs)),
             out_tree=function.out_tree,
             out_avals=tuple(closed.out_avals),
@@ -161,7 +161,7 @@ class TracedStage(_Stage):
 
     @property
     def jaxpr(self) -> ClosedJaxpr:
-        """The program, with the arrays that it reads from outside."""
+        """The jaxpr, closed over the captured arrays."""
         return self._function.closed
 
     @property
@@ -170,21 +170,23 @@ class TracedStage(_Stage):
         return self._signature.name
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
-        """The program as StableHLO, for the platform it will run on or for the one named."""
+        """Lower to StableHLO, for the platform it will run on or for the given one."""
         jitted, signature = self._jitted, self._signature
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
         operands = jit_shardings.of_structs(leaves, self.jaxpr.in_avals)
-        committed = jitted._bound_to(operands, tree, self._args, self._kwargs)
-        device, asked = jitted._program_place(self._function, committed)
+        committed = jitted._operand_placement(operands, tree, self._args, self._kwargs)
+        device, results = jitted._placement_of(self._function, committed)
         platform = platform_of(device)
         if lowering_platforms is not None:
             platform = _one_platform(lowering_platforms)
         planned = donation.plan(self.jaxpr, signature.donated)
         donation.warn_of_unusable(jitted._fun, self.jaxpr, self.out_tree, planned)
-        lowered, consts = jitted._lowered(self._function, platform, planned.aliases, device, asked)
-        giving = donation.Donation(jitted._fun, signature.names, planned.aliases)
-        return LoweredStage(signature, lowered, consts, device, giving, jitted._options)
+        lowered, consts = jitted._lowered(
+            self._function, platform, planned.aliases, device, results
+        )
+        donating = donation.Donation(jitted._fun, signature.names, planned.aliases)
+        return LoweredStage(signature, lowered, consts, device, donating, jitted._options)
 
     def __repr__(self) -> str:
         return f"<traced function {self.fun_name}>"
@@ -206,7 +208,7 @@ def _one_platform(platforms: Any) -> str:
 class LoweredStage(_Stage):
     """A lowered function: `.as_text()` and the next stage, `.compile()`."""
 
-    __slots__ = ("_consts", "_device", "_giving", "_lowered", "_options", "_signature")
+    __slots__ = ("_consts", "_device", "_donor", "_lowered", "_options", "_signature")
 
     def __init__(
         self,
@@ -214,31 +216,31 @@ class LoweredStage(_Stage):
         lowered: Lowered,
         consts: list,
         device: Any,
-        giving: donation.Donation,
+        donating: donation.Donation,
         options: Mapping[str, Any],
     ) -> None:
         self._signature, self._lowered, self._consts = signature, lowered, consts
-        self._device, self._giving, self._options = device, giving, options
+        self._device, self._donor, self._options = device, donating, options
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
-        """The program as text: StableHLO, or unoptimised HLO with `dialect="hlo"`."""
+        """Return StableHLO as text, or unoptimized HLO with `dialect="hlo"`."""
         if _checked_dialect(dialect, "as_text") == "hlo":
             return xla.mlir.hlo_text(self._lowered.text)
         return xla.mlir.format_module(self._lowered.text, locations=debug_info)
 
     def compiler_ir(self, dialect: str | None = None) -> Any:
-        """The program as an object of jaxlib's: an MLIR module, or with `dialect="hlo"` a computation."""
+        """Return jaxlib's object: an MLIR module, or with `dialect="hlo"` a computation."""
         if _checked_dialect(dialect, "compiler_ir") == "hlo":
             return xla.mlir.xla_computation(self._lowered.text)
         return xla.mlir.parse_module(self._lowered.text)
 
     def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimate of the cost before optimisation."""
+        """Estimate the cost before optimization, by XLA."""
         client = devices.backend_of(first_device(self._device)).client
         return xla.mlir.cost_analysis(client, self._lowered.text)
 
     def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
-        """The program compiled for the device, with options of XLA by name."""
+        """Compile for the device, with options of XLA by name."""
         here = platform_of(self._device)
         if self._lowered.platform != here:
             raise ArgumentValueError(
@@ -248,18 +250,18 @@ class LoweredStage(_Stage):
             )
         options = {**self._options, **checked_options(compiler_options, "compile")}
         compiled = Compiled(self._lowered, self._device, options)
-        return CompiledStage(self._signature, compiled, self._consts, self._giving)
+        return CompiledStage(self._signature, compiled, self._consts, self._donor)
 
     def __repr__(self) -> str:
         return f"<lowered function {self._signature.name} for {self._lowered.platform}>"
 
 
-def _is_place(x: Any) -> bool:
+def _is_sharding(x: Any) -> bool:
     return x is None or isinstance(x, Sharding)
 
 
-def _row_major(aval: Any, place: Sharding | None) -> Format:
-    return Format() if place is None else Format(Layout(tuple(range(len(aval.shape)))), place)
+def _row_major(aval: Any, sharding: Sharding | None) -> Format:
+    return Format() if sharding is None else Format(Layout(tuple(range(len(aval.shape)))), sharding)
 
 
 def _checked_dialect(dialect: Any, function: str) -> str:
@@ -271,49 +273,49 @@ def _checked_dialect(dialect: Any, function: str) -> str:
 
 
 class CompiledStage(_Stage):
-    """A compiled function, to be called with arguments of the signature it was compiled for."""
+    """A compiled function. Call it with arguments of its signature."""
 
-    __slots__ = ("_compiled", "_consts", "_giving", "_signature")
+    __slots__ = ("_compiled", "_consts", "_donor", "_signature")
 
     def __init__(
-        self, signature: Signature, compiled: Any, consts: list, giving: donation.Donation
+        self, signature: Signature, compiled: Any, consts: list, donating: donation.Donation
     ) -> None:
         self._signature, self._compiled = signature, compiled
-        self._consts, self._giving = consts, giving
+        self._consts, self._donor = consts, donating
 
     def as_text(self) -> str:
-        """The optimised HLO."""
+        """Return the optimized HLO."""
         return self._compiled.executable.hlo_text()
 
     def cost_analysis(self) -> dict[str, float]:
-        """XLA's estimates for the optimised program: 'flops', 'bytes accessed', ..."""
+        """Return XLA's estimates for the optimized module: 'flops', 'bytes accessed', ..."""
         return self._compiled.executable.cost_analysis()
 
     def memory_analysis(self) -> Any:
-        """Sizes in bytes: argument_size_in_bytes, output_size_in_bytes, temp_size_in_bytes, alias_size_in_bytes, ..."""
+        """Return sizes in bytes: argument_size_in_bytes, output_size_in_bytes, temp_size_in_bytes, ..."""
         return self._compiled.executable.memory_analysis()
 
     def runtime_executable(self) -> Any:
-        """The engine's own object."""
+        """Return jaxlib's own object."""
         return self._compiled.executable.loaded
 
     def call(self, *args: Any, **kwargs: Any) -> Any:
-        """The same as calling the object."""
+        """Call the function: `call(...)` is the same as calling the object."""
         return self(*args, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        compiled, consts, giving = self._compiled, self._consts, self._giving
+        compiled, consts, donating = self._compiled, self._consts, self._donor
         arrays = self._operands(args, kwargs)
         if compiled.out_shardings is not None:
-            self._check_divided(arrays)
-            entry = divided_entry(compiled, consts, self.out_tree.unflatten)
-            return (giving.giving(entry) if giving.donated else entry)([], arrays)
+            self._check_shardings(arrays)
+            entry = sharded_entry(compiled, consts, self.out_tree.unflatten)
+            return (donating.wrap_entry(entry) if donating.donated else entry)([], arrays)
         committed = placement(arrays, lambda: self._signature.names)
         if committed is not None and committed != compiled.device:
             raise self._elsewhere(arrays, committed)
         bufs = buffers_on(arrays, compiled.device)
         hidden = buffers_on(consts, compiled.device)
-        giving.check(bufs, hidden)
+        donating.check(bufs, hidden)
         bufs = [*hidden, *bufs]
         if compiled.kept is not None:
             bufs = [bufs[i] for i in compiled.kept]
@@ -322,8 +324,8 @@ class CompiledStage(_Stage):
         except (xla.EngineError, xla.DeletedBufferError) as error:
             failure = explained(error, [*arrays, *consts])
             raise failure from failure.__cause__
-        if giving.donated:
-            giving.give(arrays)
+        if donating.donated:
+            donating.mark_donated(arrays)
         results = [
             ConcreteArray(a, None, b, committed)
             for a, b in zip(compiled.out_avals, outs, strict=True)
@@ -332,15 +334,15 @@ class CompiledStage(_Stage):
 
     @property
     def input_shardings(self) -> tuple[Any, Any]:
-        """How the arguments are divided among devices: of the positional ones, and of the others by name.
+        """The shardings of the arguments: of the positional ones, and of the others by name.
 
-        None for an argument that the program does not use.
+        None for an argument that the executable does not use.
         """
-        return self._tree_of_places(self._compiled.in_shardings)
+        return self._tree_of_shardings(self._compiled.in_shardings)
 
     @property
     def output_shardings(self) -> Any:
-        """How the result is divided among devices, in its structure."""
+        """The shardings of the result, in its structure."""
         found = self._compiled.out_shardings
         if found is None:
             found = [single(self._compiled.device)] * len(self._compiled.out_avals)
@@ -348,48 +350,49 @@ class CompiledStage(_Stage):
 
     @property
     def input_formats(self) -> tuple[Any, Any]:
-        """How the arguments lie in memory and on devices: of the positional ones, and of the others by name.
+        """The formats (layout and sharding) of the arguments: of the positional ones, and of the
+        others by name.
 
-        For an argument that the program does not use a format that says neither.
+        Both fields are None for an argument that the executable does not use.
         """
-        places = trees.leaves(self.input_shardings, _is_place)
-        formats = map(_row_major, self._signature.in_avals, places)
+        shardings = trees.leaves(self.input_shardings, _is_sharding)
+        formats = map(_row_major, self._signature.in_avals, shardings)
         return self.in_tree.unflatten(formats)
 
     @property
     def output_formats(self) -> Any:
-        """How the result lies in memory and on devices, in its structure."""
-        places = trees.leaves(self.output_shardings, _is_place)
-        return self.out_tree.unflatten(map(_row_major, self._compiled.out_avals, places))
+        """The formats (layout and sharding) of the result, in its structure."""
+        shardings = trees.leaves(self.output_shardings, _is_sharding)
+        return self.out_tree.unflatten(map(_row_major, self._compiled.out_avals, shardings))
 
-    def _tree_of_places(self, found: Sequence[Any] | None) -> Any:
+    def _tree_of_shardings(self, found: Sequence[Any] | None) -> Any:
         compiled, hidden = self._compiled, len(self._consts)
         count = hidden + len(self._signature.in_avals)
         order = range(count) if compiled.kept is None else compiled.kept
         if found is None:
             found = [single(compiled.device)] * len(order)
-        by_place = dict(zip(order, found, strict=True))
-        return self.in_tree.unflatten([by_place.get(i) for i in range(hidden, count)])
+        by_position = dict(zip(order, found, strict=True))
+        return self.in_tree.unflatten([by_position.get(i) for i in range(hidden, count)])
 
-    def _check_divided(self, arrays: Sequence[ConcreteArray]) -> None:
-        """Raise for an argument that is bound to other places than the function was compiled for."""
+    def _check_shardings(self, arrays: Sequence[ConcreteArray]) -> None:
+        """Raise for an argument that is committed to other devices than the function was compiled for."""
         args, kwargs = self.input_shardings
-        wanted = [*trees.leaves(args, _is_place), *trees.leaves(kwargs, _is_place)]
+        shardings = [*trees.leaves(args, _is_sharding), *trees.leaves(kwargs, _is_sharding)]
         names = self._signature.names
-        for x, place, name in zip(arrays, wanted, names, strict=True):
-            if x._device is not None and place is not None:
-                if not x.sharding.is_equivalent_to(place, x.ndim):
+        for x, sharding, name in zip(arrays, shardings, names, strict=True):
+            if x._device is not None and sharding is not None:
+                if not x.sharding.is_equivalent_to(sharding, x.ndim):
                     raise ArgumentValueError(
                         "the argument is divided in another way than the function was compiled for",
                         function=f"the compiled {self._signature.name}",
                         argument=name,
-                        expected=place,
+                        expected=sharding,
                         got=x.sharding,
                         fix=f"move it: sagax.device_put({name}, compiled.input_shardings[0][i])",
                     )
 
     def _operands(self, args: tuple, kwargs: dict) -> list[ConcreteArray]:
-        """The flat arguments of a call, which must have the structure and types of the program."""
+        """Flatten the arguments of a call, and check their structure and types."""
         signature = self._signature
         if any(isinstance(x, Tracer) for x in trees.leaves((args, kwargs))):
             raise ArgumentError(
@@ -400,7 +403,7 @@ class CompiledStage(_Stage):
         leaves, tree = signature.flatten(args, kwargs)
         if tree != signature.tree:
             raise self._other_structure(args, kwargs)
-        arguments.check_operands(leaves, lambda: signature.names, "jit", self._giving.fun)
+        arguments.check_operands(leaves, lambda: signature.names, "jit", self._donor.fun)
         arrays = [as_array(x) for x in leaves]
         wrong = [
             (name, a, x.aval)

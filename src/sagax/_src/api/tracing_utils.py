@@ -1,4 +1,4 @@
-"""Trace functions and place values: make_jaxpr, eval_shape, device_put, ..."""
+"""Implement make_jaxpr, eval_shape, device_put, named_scope and other utilities."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def make_jaxpr(
     return_shape: bool = False,
     abstracted_axes: Any = None,
 ) -> Callable:
-    """A function that returns the jaxpr of `fun` for its arguments instead of running it.
+    """Return a function that traces `fun` and returns its jaxpr instead of running it.
 
     Arguments are arrays, numbers, `ShapeDtypeStruct`s or pytrees of them. With `return_shape` the result
     is (jaxpr, shapes and dtypes of the output). `axis_env` holds the (name, size) of named axes that the
@@ -82,7 +82,7 @@ def make_jaxpr(
 
 
 def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
-    """Shapes and dtypes of `fun(*args, **kwargs)`, without computing anything.
+    """Compute the shapes and dtypes of `fun(*args, **kwargs)`, without computing values.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.eval_shape(np.outer, np.zeros(3), np.zeros(2))
@@ -104,7 +104,7 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
 
 
 def _filled(fun: Callable) -> Callable:
-    """`fun`, with arrays in place of the shapes that it returns."""
+    """Replace shapes in the result of `fun` with arrays."""
 
     def fill(x: Any) -> Any:
         return zeros_of(x.aval) if type(x) is ShapeDtypeStruct else x
@@ -117,7 +117,7 @@ def _filled(fun: Callable) -> Callable:
 
 
 def typeof(x: Any) -> Any:
-    """The type of a value as traced programs see it.
+    """Return the type of a value in traced functions.
 
     >>> import sagax
     >>> sagax.typeof(3.0)
@@ -129,7 +129,7 @@ def typeof(x: Any) -> Any:
 
 
 def block_until_ready(x: Any) -> Any:
-    """`x`, once all arrays in the pytree have been computed.
+    """Wait until all arrays in the pytree `x` have been computed; return `x`.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.block_until_ready(np.ones(2) + 1)
@@ -147,17 +147,17 @@ def device_put(
     donate: bool = False,
     may_alias: bool | None = None,
 ) -> Any:
-    """`x` (a pytree of arrays or numbers) on a device or several, and committed to them if they are given.
+    """Put `x` (a pytree of arrays or numbers) on devices, and commit it to them if `device` is given.
 
     Args:
-      device: a device, a sharding, a `PartitionSpec` for the mesh in force, None (as it is), or a
+      device: a device, a sharding, a `PartitionSpec` for the mesh in force, None (unchanged), or a
         pytree of these that is a prefix of `x`.
-      src: where `x` comes from; accepted, and found out by itself.
-      donate: the arrays of `x` are not used any more: their memory is given back.
-      may_alias: False makes a copy where `x` lies there already; otherwise its memory may be shared.
+      src: the source device; accepted and ignored.
+      donate: delete the arrays of `x`.
+      may_alias: False copies `x` even if it is on that device already; otherwise memory may be shared.
 
     Raises:
-      TypeError: `x` holds something that is neither array nor number; the message names the leaf.
+      TypeError: `x` has a leaf that is neither array nor number; the message names the leaf.
       ValueError: `device` is no device, or does not fit `x`.
 
     >>> import sagax
@@ -204,7 +204,7 @@ def device_put(
 
 
 def _shares(x: ConcreteArray, y: Any) -> bool:
-    """Whether two arrays have the same buffer, so that deleting one deletes both."""
+    """Return whether two arrays share a buffer, so that deleting one deletes both."""
     return x is y or (x._buffer is not None and x._buffer is y._buffer)
 
 
@@ -217,7 +217,7 @@ def _no_leaf(x: Any) -> bool:
 
 
 def _spread_device(device: Any, x: Any) -> list:
-    """The device for each leaf of `x`."""
+    """Return the device for each leaf of `x`."""
     found = trees.prefix_mismatch(device, x, "device", "x", is_leaf=_no_leaf)
     if found:
         raise ArgumentValueError(
@@ -239,7 +239,7 @@ def _put(x: Any, device: Any) -> Any:
 
 
 def device_get(x: Any) -> Any:
-    """`x` with every array in the pytree as a NumPy array.
+    """Copy every array in the pytree `x` to a NumPy array.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.device_get({"a": np.arange(2)})
@@ -250,13 +250,13 @@ def device_get(x: Any) -> Any:
 
 
 def _get(x: Any) -> Any:
-    """The numbers of an array; what has none (yet) is left as it is."""
+    """Return the data of an array; a value without data (yet) is returned unchanged."""
     return x.__array__() if hasattr(x, "__array__") and not isinstance(x, Tracer) else x
 
 
 @contextmanager
 def named_scope(name: str) -> Iterator[None]:
-    """Context manager: operations traced inside carry `name` in the compiled program and in profiles.
+    """Context manager: operations traced inside carry `name` in the executable and in profiles.
 
     >>> import sagax
     >>> with sagax.named_scope("encoder"):
@@ -273,7 +273,7 @@ def named_scope(name: str) -> Iterator[None]:
 
 
 def named_call(fun: Callable, *, name: str | None = None) -> Callable:
-    """`fun` with its operations in a scope of the given name (default: its own).
+    """Wrap `fun` in a name scope (default: its own name).
 
     >>> import sagax
     >>> sagax.named_call(lambda x: x + 1, name="step")(1)
@@ -292,7 +292,7 @@ def named_call(fun: Callable, *, name: str | None = None) -> Callable:
 
 @contextmanager
 def ensure_compile_time_eval() -> Iterator[None]:
-    """Context manager: operations on known values are evaluated at once inside, even while tracing.
+    """Context manager: evaluate operations on concrete values eagerly, even while tracing.
 
     Operations on traced values are traced as outside.
 
@@ -310,7 +310,9 @@ def ensure_compile_time_eval() -> Iterator[None]:
 
 
 class _KnownValues(Trace):
-    """Evaluates operations on known values; hands those on traced values to the trace beneath."""
+    """A trace that evaluates operations on concrete values; it passes those on traced values to the
+    parent trace.
+    """
 
     __slots__ = ()
 
@@ -321,7 +323,7 @@ class _KnownValues(Trace):
 
 
 def clear_all_caches() -> None:
-    """Forget everything traced and compiled, by jitted functions and for single operations.
+    """Clear all traces and executables, of jitted functions and of single operations.
 
     >>> import sagax
     >>> sagax.clear_caches()

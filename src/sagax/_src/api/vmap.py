@@ -37,7 +37,7 @@ def vmap(
     spmd_axis_name: Any = None,
     sum_match: bool = False,
 ) -> Callable:
-    """`fun` mapped over an axis of its arguments, with every operation done for all examples at once.
+    """Map `fun` over an axis of its arguments, with vectorized operations.
 
     Args:
       in_axes: which axis of each positional argument is mapped: an int, None (not mapped), or a tuple
@@ -91,7 +91,7 @@ def vmap(
         return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
 
     key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
-    return eager_transforms.transformed(fun, key, make, moving=range, scalars_move=False)
+    return eager_transforms.transformed(fun, key, make, dynamic=range, dynamic_scalars=False)
 
 
 def _mapped(
@@ -102,7 +102,7 @@ def _mapped(
     axis_size: Any,
     spmd_axis_name: Any,
 ) -> Callable:
-    """`vmap`, its options being as they should."""
+    """Map with checked options."""
 
     @functools.wraps(fun, updated=())
     def mapped(*args: Any, **kwargs: Any) -> Any:
@@ -123,7 +123,7 @@ def _mapped(
         )
         paths = functools.cache(lambda: arguments.leaf_paths(fun, args, kwargs))
         axes = _spread_in(fun, in_axes, args, kwargs)
-        # what is not mapped is passed on as it is, and may be anything
+        # unmapped arguments are passed unchanged, and may be anything
         mapped_leaves = [0 if axis is None else x for x, axis in zip(leaves, axes, strict=True)]
         arguments.check_operands(mapped_leaves, paths, "vmap", fun)
         in_dims = [
@@ -152,7 +152,7 @@ def _mapped(
             sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
         ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
-        cut = batch_transform.cut_of(mapped_avals, in_dims)
+        cut = batch_transform.example_sharding(mapped_avals, in_dims)
         axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
         with tracing(fun, "vmap"):
             outs, out_dims = batch_transform.batch_flat(
@@ -162,9 +162,9 @@ def _mapped(
         result = out_tree.unflatten(outs)
         if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis
             result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
-        wanted = _spread_out(fun, out_axes, result)
-        placed = []
-        for i, (x, d, w) in enumerate(zip(outs, out_dims, wanted, strict=True)):
+        out_dims_requested = _spread_out(fun, out_axes, result)
+        moved_outs = []
+        for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
             x = x if hasattr(x, "aval") else sockets.concrete(x)
             if w is None and d is not None:
                 path = trees.argument_path("result", trees.key_paths(result)[i])
@@ -188,8 +188,8 @@ def _mapped(
                         expected=f"an axis from {-ndim} to {ndim - 1}",
                     )
                 w %= ndim
-            placed.append(batch_transform.place(x, d, w, axis))
-        return out_tree.unflatten(placed)
+            moved_outs.append(batch_transform.move_batch_dim(x, d, w, axis))
+        return out_tree.unflatten(moved_outs)
 
     return mapped
 
@@ -210,7 +210,7 @@ def _check_size(size: Any) -> Any:
 
 
 def _spread_in(fun: Any, in_axes: Any, args: tuple, kwargs: dict) -> list:
-    """The entry of `in_axes` for each leaf; keyword arguments are mapped over axis 0."""
+    """Return the entry of `in_axes` for each leaf; keyword arguments are mapped over axis 0."""
     spec = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
     names = arguments.positional_names(fun, len(args))
     axes: list = []

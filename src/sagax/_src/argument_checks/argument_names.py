@@ -11,15 +11,18 @@ from typing import Any
 
 from sagax._src import trees
 
-# Not an lru_cache: that would keep the functions, and what they close over, alive.
+# Not an lru_cache: that would keep the functions, and their free variables, alive.
 _signatures: weakref.WeakKeyDictionary[Any, inspect.Signature | None] = weakref.WeakKeyDictionary()
 
 
 def signature(fun: Any) -> inspect.Signature | None:
-    """The signature of a function, or None for what has none."""
+    """Return the signature of a function, or None if it has none."""
     try:
         return _signatures[fun]
-    except (KeyError, TypeError):  # not known yet; callables that cannot be hashed or referred to
+    except (
+        KeyError,
+        TypeError,
+    ):  # not cached yet; callables that are unhashable or not weakly referenceable
         pass
     try:
         found = inspect.signature(fun)
@@ -31,7 +34,7 @@ def signature(fun: Any) -> inspect.Signature | None:
 
 
 def positional_names(fun: Any, n: int) -> list[str]:
-    """What the function calls its first `n` positional arguments (`args[2]` beyond its names)."""
+    """Return the names of the first `n` positional parameters (`args[2]` beyond the named ones)."""
     names: list[str] = []
     sig = signature(fun)
     if sig is not None:
@@ -47,9 +50,9 @@ def positional_names(fun: Any, n: int) -> list[str]:
 
 
 def body_names(fun: Any, default: Sequence[str]) -> list[str]:
-    """What the body of a loop calls its arguments; `default` has the names of those that have none.
+    """Return the parameter names of a loop body; `default` names those without a name.
 
-    Read off its code, since loops are staged all the time: `self` of a bound method is no argument.
+    The names come from its code object, for speed. `self` of a bound method is no argument.
     """
     code = getattr(fun, "__code__", None)
     names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
@@ -60,7 +63,7 @@ def body_names(fun: Any, default: Sequence[str]) -> list[str]:
 def flatten_named(
     function: str, tree: Any, parts: Callable[[], Iterable[tuple[str, Any]]]
 ) -> tuple[list, trees.PyTreeDef]:
-    """Leaves and structure of `tree`, the arguments of a call.
+    """Flatten `tree`, the arguments of a call.
 
     An error about a tree that cannot be flattened names the part at fault; `parts` gives the parts
     with the user's names of them.
@@ -74,13 +77,13 @@ def flatten_named(
 
 
 def named_arguments(fun: Any, args: Sequence[Any], kwargs: dict) -> list[tuple[str, Any]]:
-    """The arguments of a call with the function's names of them."""
+    """Return the arguments of a call with the function's parameter names."""
     names = positional_names(fun, len(args))
     return [*zip(names, args, strict=True), *sorted(kwargs.items())]
 
 
 def leaf_paths(fun: Any, args: Sequence[Any], kwargs: dict) -> list[str]:
-    """The user's name of every leaf of (args, kwargs), in flattening order."""
+    """Return the user's name of every leaf of (args, kwargs), in flattening order."""
     return [
         trees.argument_path(name, path)
         for name, arg in named_arguments(fun, args, kwargs)

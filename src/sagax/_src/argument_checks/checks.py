@@ -1,6 +1,8 @@
-"""Check single arguments: return them in their usual form, or raise an error that names function and argument.
+"""Check single arguments: return them normalized, or raise an error that names function and
+argument.
 
-`expected` says what would do; `show` is how the error shows what was got: `as_it_is`, `repr` or `kind_of`.
+`expected` describes valid values. `show` formats the given value for the error: `as_it_is`, `repr`
+or `kind_of`.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ __all__ = [
 
 
 def shown(value: Any) -> Any:
-    """`value` as the fact `got` of an error shows it: text in quotes, others as they are."""
+    """Format `value` as the fact `got` of an error: text in quotes, others unchanged."""
     return repr(value) if isinstance(value, (str, bytes)) else value
 
 
 def as_it_is(value: Any) -> Any:
-    """`value` itself as the fact `got`."""
+    """Return `value` itself as the fact `got`."""
     return value
 
 
@@ -116,7 +118,7 @@ def integer(
     """Return `value` as an int from `least` to `most`.
 
     Args:
-      message: the message where it is no integer; `out_of_range` that where it is too small or too great.
+      message: the message where it is no integer; `out_of_range` that if it is out of range.
       in_range: what is expected of an integer, if not the same as of other values.
     """
     try:
@@ -131,7 +133,7 @@ def integer(
 
 
 def is_index(value: Any) -> bool:
-    """Whether `value` is a single integer, as opposed to several or something else."""
+    """Return whether `value` is a single integer."""
     try:
         operator.index(value)
     except TypeError:

@@ -21,7 +21,7 @@ from sagax._src.diagnostics.errors import (
 
 
 def kind_of(x: Any) -> str:
-    """What messages call a value of the user's: "an array of type float32[3]", "a tuple of length 2"."""
+    """Describe a user's value for messages: "an array of type float32[3]", "a tuple of length 2"."""
     if x is None:
         return "None"
     if isinstance(x, (Array, np.ndarray)):
@@ -41,13 +41,11 @@ def kind_of(x: Any) -> str:
     return f"a value of type {type(x).__name__}"
 
 
-def unusable_leaf(x: Any, function: str, path: str, other_way: str = "") -> SagaxError:
-    """The error for a leaf that is neither array nor number.
+def unusable_leaf(x: Any, function: str, path: str, alternative: str = "") -> SagaxError:
+    """Return the error for a leaf that is neither array nor number.
 
-    Args:
-      function: what was called.
-      path: the user's name for the leaf.
-      other_way: how else such a value can be passed there.
+    Args:     function: the called function.     path: the user's name for the leaf.
+    alternative: another way to pass such a value.
     """
     if isinstance(x, np.ma.MaskedArray):
         return ArgumentValueError(
@@ -58,7 +56,7 @@ def unusable_leaf(x: Any, function: str, path: str, other_way: str = "") -> Saga
             fix="fill the masked elements, x.filled(value), and pass the mask as an array of its own",
         )
     error = not_an_array(x)
-    error.facts["fix"] = _advice(x, other_way)
+    error.facts["fix"] = _advice(x, alternative)
     return error.attach(function=function, argument=path)
 
 
@@ -72,7 +70,7 @@ _ARRAY_ADVICE = {
 }
 
 
-def _advice(x: Any, other_way: str) -> str:
+def _advice(x: Any, alternative: str) -> str:
     if x is None:
         return "pass an array or a number"
     if isinstance(x, (np.ndarray, np.generic)) and not isinstance(x, (str, bytes)):
@@ -82,7 +80,7 @@ def _advice(x: Any, other_way: str) -> str:
     if hint := trees.container_hint(x):
         return hint
     if isinstance(x, (str, bytes)) or callable(x):
-        return other_way or "only arrays and numbers can be passed"
+        return alternative or "only arrays and numbers can be passed"
     if isinstance(x, numbers.Number) or hasattr(type(x), "__float__"):
         return "convert it to a number: float(x)"
     if hasattr(x, "shape") and hasattr(x, "dtype"):
@@ -93,7 +91,7 @@ def _advice(x: Any, other_way: str) -> str:
         f"register {type(x).__name__} as a pytree (sagax.tree_util.register_dataclass or "
         "register_pytree_node)"
     )
-    return f"{register}, or {other_way}" if other_way else register
+    return f"{register}, or {alternative}" if alternative else register
 
 
 def check_function(
@@ -126,7 +124,7 @@ def check_results(
                 got=kind_of(x),
                 expected="an array or a number",
                 fix=fix or "return arrays and numbers; keep other results outside",
-                leaf=x,  # for who may know what to do with it
+                leaf=x,  # the error knows the value
             )
 
 
@@ -137,6 +135,6 @@ def structure_error(
     fix: str | None = None,
     kind: Any = ArgumentError,
 ) -> SagaxError:
-    """The error about trees that differ at the places `found` (`trees.structure_mismatch`)."""
+    """Return the error for trees that differ at the paths `found` (`trees.structure_mismatch`)."""
     error = trees.mismatch_error(function, headline, found, kind=kind)
     return error.attach(fix=fix) if fix else error  # type: ignore[attr-defined,return-value]

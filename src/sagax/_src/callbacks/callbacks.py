@@ -29,7 +29,7 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.random_bits import random_wrap_p
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.transforms.batch import in_front
+from sagax._src.transforms.batch import move_batch_dims
 
 _io = frozenset({Effect("io")})
 _ordered_io = frozenset({Effect("ordered io", ordered=True)})
@@ -175,7 +175,7 @@ def _lower_call(
 # --- pure_callback --------------------------------------------------------------------------------------
 
 pure_callback_p = Primitive(
-    "pure_callback", family=OPAQUE, multiple_results=True, holds_program=True
+    "pure_callback", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 
 
@@ -302,7 +302,7 @@ def _result_aval(api_name: str, result: Any) -> ShapedArray:
 
 # --- io_callback ----------------------------------------------------------------------------------------
 
-io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, holds_program=True)
+io_callback_p = Primitive("io_callback", family=OPAQUE, multiple_results=True, is_higher_order=True)
 
 
 @io_callback_p.abstract
@@ -339,7 +339,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outs = one_by_one(
         lambda *xs: io_callback_p.bind(*xs, **params),
         axis.size,
-        in_front(args, in_dims),
+        move_batch_dims(args, in_dims),
         in_dims,
         unrolled=state.trace is evaluation,
     )
@@ -393,7 +393,7 @@ def io_callback(
 # --- debug.callback -------------------------------------------------------------------------------------
 
 debug_callback_p = Primitive(
-    "debug_callback", family=OPAQUE, multiple_results=True, holds_program=True
+    "debug_callback", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 
 
@@ -417,7 +417,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     one_by_one(
         lambda *xs: debug_callback_p.bind(*xs, **params),
         axis.size,
-        in_front(args, in_dims),
+        move_batch_dims(args, in_dims),
         in_dims,
         unrolled=state.trace is evaluation,
     )
@@ -460,7 +460,7 @@ def debug_callback(
 # A call with a token, a number that only calls pass on: the data flow orders them. Lowering replaces the
 # other primitives by this one.
 ordered_callback_p = Primitive(
-    "callback_in_turn", family=OPAQUE, multiple_results=True, holds_program=True
+    "callback_in_turn", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 TOKEN = intern_aval((), np.dtype(np.uint32), False, None)
 

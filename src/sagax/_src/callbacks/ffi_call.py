@@ -21,7 +21,7 @@ from sagax._src.primitives.unsupported import UnsupportedError
 _API_NAME = "ffi_call"
 _effect = frozenset({Effect("ffi")})
 
-ffi_call_p = Primitive("ffi_call", family=OPAQUE, multiple_results=True, holds_program=True)
+ffi_call_p = Primitive("ffi_call", family=OPAQUE, multiple_results=True, is_higher_order=True)
 
 
 @ffi_call_p.abstract

@@ -14,7 +14,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.structural import broadcast
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.transforms.batch import in_front
+from sagax._src.transforms.batch import move_batch_dims
 
 METHODS = ("sequential", "sequential_unrolled", "expand_dims", "broadcast_all",
            "legacy_vectorized")  # fmt: skip
@@ -50,7 +50,7 @@ def batch_call(
             fix="pass vmap_method='sequential', or 'broadcast_all' if the function takes a leading dimension more",
             **facts,
         )
-    args = in_front(args, in_dims)
+    args = move_batch_dims(args, in_dims)
     if method in ("sequential", "sequential_unrolled"):
         unrolled = unrolled or method == "sequential_unrolled"
         outs = one_by_one(

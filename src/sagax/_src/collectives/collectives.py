@@ -18,7 +18,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.families import OPAQUE, Fusion, operand_size
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.trace import axis_size as size_of_axis
 from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
@@ -252,8 +252,8 @@ def _dimensions(x: Any, dimensions: tuple[int, ...], function: str) -> tuple[int
 
 # --- indices -------------------------------------------------------------------------------------------
 
-axis_index_p = Primitive("axis_index", family=OPAQUE, holds_program=True)
-axis_index_p.tells_vma = True
+axis_index_p = Primitive("axis_index", family=OPAQUE, is_higher_order=True)
+axis_index_p.sets_vma = True
 
 
 @axis_index_p.abstract
@@ -283,10 +283,7 @@ def _axis_index_collective(
 axis_index_p.batch_collective = _axis_index_collective
 
 
-@axis_index_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = axis_index_p.bind(**params)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(axis_index_p)
 
 
 def _bind_axis_index(name: Any) -> Any:
@@ -412,10 +409,10 @@ def _define_exchange(
 ) -> Primitive:
     """Define the primitive of a linear rearrangement along one named axis, or several of a mesh."""
     properties = {"creates_nan": False, **properties}
-    p = Primitive(name, multilinear=True, holds_program=True, family=OPAQUE, **properties)
+    p = Primitive(name, multilinear=True, is_higher_order=True, family=OPAQUE, **properties)
     p.abstract_rule = abstract
     p.lower_rule = lower
-    p.tells_vma = True
+    p.sets_vma = True
 
     def on_axis(
         axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis_name: Any, **params: Any

@@ -1,1 +1,1 @@
-"""What a program is: abstract values, primitives, traces and jaxprs."""
+"""Define the core data types of tracing: avals, dtypes, primitives, traces, jaxprs, shardings."""

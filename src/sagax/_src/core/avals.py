@@ -1,4 +1,4 @@
-"""Abstract values: what is known of an array while a program is traced.
+"""Define abstract values (avals): the types of values in jaxprs.
 
 `ShapedArray` objects are interned: two equal ones are the same object. Comparing types of
 values is therefore an identity test, and a tuple of avals is a cheap cache key.
@@ -20,19 +20,19 @@ from sagax._src.core.shardings import dimensions_text
 
 no_axes: frozenset = frozenset()
 
-# key -> weak reference. Weak, so that a program that meets ever new shapes does not grow for ever.
+# key -> weak reference. Weak, so that a script with ever new shapes does not grow without bound.
 _table: dict[tuple, weakref.ref[ShapedArray]] = {}
 _lock = threading.Lock()
-# An aval that died with its only array would be made again in each round of an eager loop.
+# Keeps recent avals alive: an eager loop would otherwise recreate the aval of each temporary array.
 _recent: collections.deque[ShapedArray] = collections.deque(maxlen=2048)
 
 
 class ShapedArray:
     """Shape, dtype and weakness of an array; interned.
 
-    `shape` is a tuple of ints or symbolic dimensions, `dtype` a NumPy or extended dtype. `weak_type`
-    says that the dtype came from a Python scalar, so that it gives way when it meets another. `vma`
-    holds, inside `shard_map`, the names of the mesh axes along which devices may have different values.
+    `shape` is a tuple of ints or symbolic dimensions, `dtype` a NumPy or extended dtype. `weak_type` marks
+    a dtype that came from a Python scalar, and that yields to other dtypes in promotion. `vma` holds,
+    inside `shard_map`, the names of the mesh axes along which values may differ between devices.
 
     >>> from sagax.core import ShapedArray
     >>> import numpy as np
@@ -84,7 +84,7 @@ class ShapedArray:
         return {}
 
     def update(self, **changes: Any) -> ShapedArray:
-        """The same aval with some fields replaced."""
+        """Return the same aval with some fields replaced."""
         fields = {
             "shape": self.shape,
             "dtype": self.dtype,
@@ -104,7 +104,7 @@ class ShapedArray:
     mat = manual_axis_type
 
     def strip_weak_type(self) -> ShapedArray:
-        """The same aval with `weak_type=False`."""
+        """Return the same aval with `weak_type=False`."""
         return (
             self
             if not self.weak_type
@@ -112,7 +112,7 @@ class ShapedArray:
         )
 
     def with_vma(self, vma: frozenset) -> ShapedArray:
-        """The same aval, varying along other axes of the mesh."""
+        """Return the same aval, varying along other axes of the mesh."""
         if vma == self.vma:
             return self
         return intern_aval(self.shape, self.dtype, self.weak_type, self.sharding, vma)
@@ -121,7 +121,7 @@ class ShapedArray:
         return intern_aval(self.shape, dtype, weak_type, self.sharding, self.vma)
 
     def to_tangent_aval(self) -> ShapedArray:
-        """The aval of tangents of such values: itself for inexact dtypes, float0 otherwise."""
+        """Return the aval of the tangents of such values: itself for inexact dtypes, float0 otherwise."""
         tangent = self._tangent
         if tangent is None:
             dtype = dtypes.tangent_dtype(self.dtype)
@@ -130,12 +130,12 @@ class ShapedArray:
             self._tangent = tangent if tangent is not self else self
         return tangent
 
-    # jax's later name for the same thing
+    # jax's newer name of the same method
     def to_cotangent_aval(self) -> ShapedArray:
         return self.to_tangent_aval()
 
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
-        """`f32[3,4]`, the form in which jaxprs and messages show an aval."""
+        """Return the aval as jaxprs and messages show it: `f32[3,4]`."""
         name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
         sizes = ",".join(map(str, self.shape))
         if self.sharding is not None:
@@ -173,7 +173,7 @@ def intern_aval(
     sharding: Any = None,
     vma: frozenset = no_axes,
 ) -> ShapedArray:
-    """The aval of these fields, which must already be canonical (tuple of ints or dims, dtype, bool)."""
+    """Intern the aval of these fields, already canonical (tuple of ints or dims, dtype, bool)."""
     key = (shape, dtype, weak_type, sharding, vma)
     ref = _table.get(key)
     found = ref() if ref is not None else None
@@ -192,7 +192,7 @@ def _make(key: tuple) -> ShapedArray:
         aval._tangent = None
 
         def forget(dead: weakref.ref, key: tuple = key) -> None:
-            if _table.get(key) is dead:  # a newer aval may have taken the place meanwhile
+            if _table.get(key) is dead:  # a newer aval may have been stored meanwhile
                 _table.pop(key, None)
 
         _table[key] = weakref.ref(aval, forget)
@@ -226,7 +226,7 @@ abstract_token = AbstractToken()
 
 
 def scalar_aval(kind: type, x64: bool) -> ShapedArray:
-    """The (weakly typed) aval of a Python scalar of type `kind`; bool is never weak."""
+    """Return the (weakly typed) aval of a Python scalar of type `kind`; bool is never weak."""
     return _SCALARS[kind, x64]
 
 
@@ -247,5 +247,5 @@ _SCALARS.update({(k, config.EXPLICIT): a for (k, x64), a in _SCALARS.items() if 
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:
-    """Whether values of the two avals may stand for one another: equal but for weakness."""
+    """Return whether the two avals are equal except for weak types."""
     return a is b or (a.shape == b.shape and a.dtype == b.dtype)

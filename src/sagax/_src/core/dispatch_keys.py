@@ -1,32 +1,31 @@
-"""Key the caches of dispatch: say once what decides which entry a call gets.
+"""Build the keys of the dispatch caches.
 
-A call's entry holds an executable with all decisions taken. Its key is
+A cache entry holds an executable and all decisions of its dispatch. Its key is
 
     (tree, settings, *avals, placement, *statics)
 
-- `tree`: how the arguments nest; left out where arrays are passed by position.
-- `settings`: all of them, not the staged ones only. An entry also does what is asked for at each call
-  (`debug_nans`), puts operands somewhere (`default_device`), and resolves shardings (`mesh`).
+- `tree`: the pytree structure of the arguments; left out where arrays are passed by position.
+- `settings`: all of them, not only those that affect staging. An entry also applies `debug_nans`,
+  transfers operands (`default_device`), and resolves shardings (`mesh`).
 - `avals`: shape, dtype, weak type and sharding of each operand.
-- `placement`: the device or devices that operands are committed to; left out where they are not.
-- `statics`: arguments, or parameters of a primitive, that are constants of the executable, each as a
-  pair with its name.
+- `placement`: the devices that operands are committed to; left out where they are uncommitted.
+- `statics`: static arguments, or parameters of a primitive, each as a pair with its name.
 
-A trace has no placement and depends on staged settings alone, but on the named axes around it too;
-`trace_key` makes its key. `executable_key` is for what XLA made of one jaxpr.
+A trace has no placement and depends on staged settings only, but also on the named axes in scope;
+`trace_key` makes its key. `executable_key` is for the executable of a jaxpr.
 
 | cache | key |
 |---|---|
-| `jit`: calls; `pmap`, `Exported.call` and `eager_transforms` by way of it | `call_key`; statics as `_Static`, which tells 1 from 1.0 |
-| `jit`: traces | `trace_key`, with how stale reads are treated |
+| `jit`: calls; also of `pmap`, `Exported.call` and `eager_transforms` | `call_key`; statics as `_Static`, which distinguishes 1 from 1.0 |
+| `jit`: traces | `trace_key`, with the policy for stale reads |
 | `eager`: the entries of a primitive | `call_key`; statics are its parameters |
 | `numpy/_fused`: composite functions | `call_key`; statics are keywords, or (type, value) of arguments by position |
-| `eager_transforms`: what is known of a transformation | `call_key` without placement, which the `jit` inside adds; Python numbers as (type, text) |
-| `trace_cache`: traced bodies | `trace_key` of what functions mean |
+| `eager_transforms`: facts about a transformation | `call_key` without placement, which the inner `jit` adds; Python numbers as (type, text) |
+| `trace_cache`: traced bodies | `trace_key` of function identities |
 | `compile.run_jaxpr`: executables of a jaxpr | `executable_key` |
 
-The shortest call paths write the same tuple in place, as a call of `call_key` would cost them a tenth
-of their time. `tests/core/test_dispatch_keys.py` changes each ingredient for each cache.
+The fastest call paths build the same tuple inline, as calling `call_key` would add a tenth to their
+time. `tests/core/test_dispatch_keys.py` changes each ingredient for each cache.
 """
 
 from __future__ import annotations
@@ -46,14 +45,14 @@ _thread = config.thread
 def call_key(
     avals: Iterable[Any], placement: Any, statics: Iterable[Any], tree: Any = None
 ) -> tuple:
-    """Key the entry of a call. The shortest call paths write this tuple themselves."""
+    """Key the entry of a call. The fastest call paths build this tuple inline."""
     nesting = () if tree is None else (tree,)
-    placed = () if placement is None else (placement,)
-    return (*nesting, _thread.settings, *avals, *placed, *statics)
+    placements = () if placement is None else (placement,)
+    return (*nesting, _thread.settings, *avals, *placements, *statics)
 
 
 def trace_key(*what: Any) -> tuple:
-    """Key what tracing gives for a signature, which `what` describes."""
+    """Key the trace of a signature, which `what` describes."""
     return (*what, _thread.settings.key, axis_environment())
 
 

@@ -42,17 +42,17 @@ def is_unsigned(dtype: Any) -> bool:
 
 
 def complex_of(dtype: Any) -> Any:
-    """The complex dtype whose parts have the floating dtype `dtype`."""
+    """Return the complex dtype whose parts have the floating dtype `dtype`."""
     return dtypes.complex128 if dtype == dtypes.float64 else dtypes.complex64
 
 
 def requested(dtype: Any, function: str) -> Any:
-    """The dtype that an argument asks for; 64-bit ones narrow, with a warning, unless x64 is on."""
+    """Resolve a dtype argument; 64-bit dtypes narrow, with a warning, unless x64 is on."""
     return dtypes.requested_dtype(dtype, function)
 
 
 def bounds(dtype: Any) -> tuple[Any, Any]:
-    """Least and greatest finite-or-infinite value of a real dtype, as scalars of it."""
+    """Return the least and greatest value (maybe infinite) of a real dtype, as scalars of it."""
     kind = dtypes.kind(dtype)
     if kind == "b":
         return np.bool_(False), np.bool_(True)

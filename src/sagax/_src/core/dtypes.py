@@ -1,11 +1,10 @@
-"""Element types of arrays, and which one a mixture of them gives.
+"""Define the dtypes of arrays and their promotion.
 
-A dtype is a NumPy dtype (ml_dtypes supplies the narrow ones), or an `ExtendedDType` for elements
-that are made of several numbers, such as PRNG keys. `as_dtype` gives for each the one object that
-stands for it.
+A dtype is a NumPy dtype (ml_dtypes supplies the narrow ones), or an `ExtendedDType`, whose elements
+consist of several numbers, such as PRNG keys. `as_dtype` returns one canonical object for each.
 
-What depends on the settings takes `x64` or `mode` as an argument; only the functions in the last
-section, which serve public functions directly, read the settings themselves.
+Functions that depend on settings take `x64` or `mode` as an argument. Only the functions in the
+last section, which implement public functions, read the settings themselves.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from sagax._src.frozen_class import record
 
 # --- the types ---------------------------------------------------------------------------------
 
-# Kind of number -> names. bfloat16 comes first since all dtypes of ml_dtypes have the same hash:
-# the first in a dict is found at once. An older ml_dtypes lacks the 1-bit integers.
+# Category -> names. bfloat16 comes first since all dtypes of ml_dtypes have the same hash:
+# the first in a dict is found without a second comparison. An older ml_dtypes lacks the 1-bit integers.
 _NAMES: Final = {
     "f": "bfloat16 float4_e2m1fn float6_e2m3fn float6_e3m2fn"
     " float8_e3m4 float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz"
@@ -63,7 +62,7 @@ float64: Final = np.dtype("float64")
 complex64: Final = np.dtype("complex64")
 complex128: Final = np.dtype("complex128")
 
-# The dtype of tangents of integers: they have nothing to say, and take no space to say it.
+# The dtype of tangents of integers, which take no memory.
 float0: Final = np.dtype([("float0", np.void, 0)])
 
 _NARROW: Final[dict[Any, np.dtype]] = {
@@ -73,7 +72,7 @@ _NARROW: Final[dict[Any, np.dtype]] = {
     complex128: complex64,
 }
 
-# What Python's own types of numbers mean; `canonicalize` narrows them unless x64 is on.
+# The dtypes of Python's number types; `canonicalize` narrows them unless x64 is on.
 _PYTHON: Final[dict[type, np.dtype]] = {
     bool: bool_,
     int: int64,
@@ -90,7 +89,7 @@ _PYTHON_OF_KIND: Final[dict[str, type]] = {
 
 
 class extended(np.generic):
-    """Base of the scalar types of extended dtypes, for `issubdtype`."""
+    """Base class of the scalar types of extended dtypes, for `issubdtype`."""
 
 
 class prng_key(extended):
@@ -99,9 +98,9 @@ class prng_key(extended):
 
 @record
 class ExtendedDType:
-    """A dtype whose elements are small arrays of numbers, seen from outside as single elements.
+    """Define a dtype whose elements are small arrays of numbers, but behave as scalars.
 
-    `type` is its scalar type (a subclass of `extended`), `name` how programs print it. An element
+    `type` is its scalar type (a subclass of `extended`), `name` its printed form in jaxprs. An element
     is stored as an array of `physical_shape` and `physical_dtype`. Equal by value; subclasses add
     fields, as dataclasses do.
     """
@@ -113,14 +112,14 @@ class ExtendedDType:
 
     @property
     def kind(self) -> str:
-        return "x"  # no NumPy dtype has this one
+        return "x"  # no NumPy dtype has this character
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one element."""
+        """The number of bytes of one element."""
         return int(np.prod(self.physical_shape, dtype=int)) * self.physical_dtype.itemsize
 
-    def __hash__(self) -> int:  # in the keys of hot caches; a str knows its hash
+    def __hash__(self) -> int:  # part of the keys of hot caches; a str caches its hash
         return hash(self.name)
 
     def __repr__(self) -> str:
@@ -139,7 +138,7 @@ def _is_abstract(x: Any) -> bool:
     return isinstance(x, type) and (x in _ABSTRACT or issubclass(x, extended))
 
 
-# --- what is meant by a dtype argument ---------------------------------------------------------
+# --- resolve dtype arguments -------------------------------------------------------------------
 
 _KNOWN: Final[dict[Any, DType]] = {
     **{dtype: dtype for dtype in _KINDS},
@@ -151,21 +150,21 @@ _KNOWN: Final[dict[Any, DType]] = {
 
 
 def as_dtype(x: Any) -> Any:
-    """The dtype that `x` means: a dtype, scalar type, name, Python type of numbers, or array.
+    """Convert a dtype, scalar type, name, Python number type, or array to its canonical dtype.
 
     Python's int, float and complex mean 64-bit types here; `canonicalize` narrows them with x64
-    off. Raises DtypeError if `x` means no dtype, or one that holds no numbers.
+    off. Raises DtypeError if `x` denotes no dtype, or one without numbers.
     """
     try:
         return _KNOWN[x]
-    except (KeyError, TypeError):  # TypeError: not hashable, as arrays are
+    except (KeyError, TypeError):  # TypeError: unhashable, as arrays are
         return _parsed(x)
 
 
 def _parsed(x: Any) -> DType:
     given: Any = getattr(x, "dtype", x)
     if not isinstance(given, (np.dtype, ExtendedDType)):
-        given = x  # its attribute `dtype` is something else, as that of NumPy's scalar types
+        given = x  # `dtype` of NumPy's scalar types is a descriptor, not a dtype
     if isinstance(given, ExtendedDType):
         return given
     if not isinstance(given, (str, type, np.dtype)) or _is_abstract(given):
@@ -192,9 +191,9 @@ def _not_a_dtype(x: Any) -> errors.DtypeError:
 
 
 def canonicalize(dtype: Any, x64: bool) -> Any:
-    """The dtype that is used for `dtype`: with x64 off, 32-bit types in place of 64-bit ones.
+    """Narrow 64-bit dtypes to 32 bits if x64 is off.
 
-    With x64 "explicit" only Python's int, float and complex, which ask for no width, become 32-bit.
+    With x64 "explicit" only Python's int, float and complex, which specify no width, become 32-bit.
     """
     wide = as_dtype(dtype)
     if x64 or (x64 is config.EXPLICIT and not _is_weak_type(dtype)):
@@ -203,35 +202,35 @@ def canonicalize(dtype: Any, x64: bool) -> Any:
 
 
 def default_int(x64: bool) -> np.dtype:
-    """The dtype of Python ints."""
+    """Return the dtype of Python ints."""
     return int64 if x64 else int32
 
 
 def default_float(x64: bool) -> np.dtype:
-    """The dtype of Python floats."""
+    """Return the dtype of Python floats."""
     return float64 if x64 else float32
 
 
 def default_complex(x64: bool) -> np.dtype:
-    """The dtype of Python complex numbers."""
+    """Return the dtype of Python complex numbers."""
     return complex128 if x64 else complex64
 
 
-# --- facts about a dtype -----------------------------------------------------------------------
+# --- dtype predicates and properties -----------------------------------------------------------
 
 
 def kind(dtype: Any) -> str:
-    """'b', 'i', 'u', 'f' or 'c' for numbers of any width; 'V' for float0, 'x' for extended."""
+    """Return 'b', 'i', 'u', 'f' or 'c' for numbers of any width; 'V' for float0, 'x' for extended."""
     return _KINDS.get(dtype) or dtype.kind
 
 
 def is_numeric_dtype(dtype: Any) -> bool:
-    """Whether it is a dtype of numbers (bool among them) that arrays can hold."""
+    """Return whether arrays can hold this dtype of numbers (bool included)."""
     return dtype in _KINDS
 
 
 def is_inexact(dtype: Any) -> bool:
-    """Whether it is floating or complex: a dtype whose values have derivatives."""
+    """Return whether the dtype is floating or complex, so that its values have derivatives."""
     return kind(dtype) in "fc"
 
 
@@ -240,7 +239,7 @@ def is_complex(dtype: Any) -> bool:
 
 
 def is_narrow_float(dtype: Any) -> bool:
-    """Whether it is a floating dtype of fewer than 32 bits."""
+    """Return whether it is a floating dtype of fewer than 32 bits."""
     return kind(dtype) == "f" and dtype.itemsize < 4
 
 
@@ -249,13 +248,13 @@ def is_extended(dtype: Any) -> bool:
 
 
 def itemsize(dtype: Any) -> int:
-    """Bytes of one element on the host, where narrow types take a whole byte."""
+    """Return the bytes of one element on the host, where narrow types take a whole byte."""
     return dtype.itemsize
 
 
 @functools.cache
 def itemsize_bits(dtype: Any) -> int:
-    """Bits of one element: 4 for int4. Raises DtypeError for dtypes that hold no numbers."""
+    """Return the bits of one element: 4 for int4. Raises DtypeError for dtypes without numbers."""
     dtype = as_dtype(dtype)
     match kind(dtype):
         case "i" | "u":
@@ -269,7 +268,7 @@ def itemsize_bits(dtype: Any) -> int:
 
 
 def name(dtype: Any) -> str:
-    """'float32', 'bfloat16', 'key<fry>', 'float0'."""
+    """Return the full name: 'float32', 'bfloat16', 'key<fry>', 'float0'."""
     return "float0" if dtype == float0 else dtype.name
 
 
@@ -278,7 +277,7 @@ _LETTERS: Final = {"bfloat": "bf", "float": "f", "uint": "u", "int": "i", "compl
 
 @functools.cache
 def short_name(dtype: Any) -> str:
-    """The name in printed programs: 'f32', 'bf16', 'i4', 'f8_e4m3fn', 'bool', 'key<fry>'."""
+    """Return the name in jaxprs: 'f32', 'bf16', 'i4', 'f8_e4m3fn', 'bool', 'key<fry>'."""
     full = name(dtype)
     if dtype in _KINDS:
         for word, letter in _LETTERS.items():
@@ -288,43 +287,43 @@ def short_name(dtype: Any) -> str:
 
 
 def tangent_dtype(dtype: Any) -> Any:
-    """The dtype of the tangents of such values: the same if inexact, else float0."""
+    """Return the dtype of the tangents of such values: the same if inexact, else float0."""
     return dtype if kind(dtype) in "fc" else float0
 
 
 def real_part_dtype(dtype: Any) -> Any:
-    """The dtype of the real part: float32 for complex64; a real dtype is its own."""
+    """Return the dtype of the real part: float32 for complex64; a real dtype is its own."""
     if kind(dtype) != "c":
         return dtype
     return float64 if dtype == complex128 else float32
 
 
 def to_numeric(dtype: Any) -> Any:
-    """The dtype in which such values are added up: int32 for bool, else the same."""
+    """Return the dtype in which such values are summed: int32 for bool, else the same."""
     return int32 if dtype == bool_ else dtype
 
 
 def to_inexact(dtype: Any) -> Any:
-    """The floating dtype for values of an integer dtype, 64 bits wide for 64; inexact stay."""
+    """Return the floating dtype for integers, 64 bits wide for 64; inexact dtypes are unchanged."""
     if kind(dtype) in "fc":
         return dtype
     return float64 if dtype.itemsize == 8 else float32
 
 
 def to_complex(dtype: Any) -> Any:
-    """The complex dtype for values of a dtype, of 64-bit parts for 64-bit types."""
+    """Return the complex dtype for values of a dtype, with 64-bit parts for 64-bit types."""
     if kind(dtype) == "c":
         return dtype
     return complex128 if dtype.itemsize == 8 else complex64
 
 
 def is_python_scalar(x: Any) -> bool:
-    """Whether it is a bool, int, float or complex of Python's own (not NumPy's subclasses)."""
+    """Return whether it is a Python bool, int, float or complex (not a NumPy subclass)."""
     return type(x) in _PYTHON
 
 
 def dtype_and_weak(x: Any, x64: bool) -> tuple[Any, bool]:
-    """The dtype of a value, and whether it is weak as that of Python numbers is.
+    """Return the dtype of a value, and whether it is weak as that of Python numbers is.
 
     Raises ArgumentError if the value is neither an array nor a number.
     """
@@ -334,16 +333,16 @@ def dtype_and_weak(x: Any, x64: bool) -> tuple[Any, bool]:
     dtype = getattr(x, "dtype", None)
     if isinstance(dtype, (np.dtype, ExtendedDType)):
         return canonicalize(dtype, x64), bool(getattr(x, "weak_type", False))
-    for python in _PYTHON:  # by isinstance, for IntEnum and the like; bool comes before int
+    for python in _PYTHON:  # isinstance accepts IntEnum and the like; bool comes before int
         if isinstance(x, python):
             return canonicalize(python, x64), python is not bool
     raise errors.ArgumentError(got=x, expected="an array or a number")
 
 
 # --- promotion ---------------------------------------------------------------------------------
-# The common dtype of several is their least upper bound in a partial order. The weak types of
-# Python numbers are nodes of their own, low in the order, so that they give way to array types.
-# Narrow types are dead ends: they mix with Python numbers, and with nothing else by accident.
+# The promoted dtype is the least upper bound in a partial order. The weak types of Python numbers
+# are nodes of their own, low in the order, so that they yield to array types. Narrow types are dead
+# ends: they promote with Python numbers only, to avoid accidental widening.
 
 _INT, _FLOAT, _COMPLEX = "int*", "float*", "complex*"
 _WEAK: Final = {"i": _INT, "u": _INT, "f": _FLOAT, "c": _COMPLEX}  # kind -> node
@@ -378,7 +377,7 @@ _STRICT: Final = {  # only Python numbers are converted, and only upwards
 
 @functools.cache
 def _upper_bounds(mode: str) -> dict[Any, frozenset[Any]]:
-    """For each node: itself and everything above it."""
+    """Map each node to itself and all nodes above it."""
     above = _STANDARD if mode == "standard" else _STRICT
     nodes: dict[str, _Node | None] = {name: name for name in _DEFAULTS}
     nodes |= {name: _find(name) for names in _NAMES.values() for name in names.split()}
@@ -396,7 +395,7 @@ def _upper_bounds(mode: str) -> dict[Any, frozenset[Any]]:
 
 @functools.cache
 def _join(nodes: frozenset[Any], mode: str) -> _Node | None:
-    """The least upper bound; None if there is none."""
+    """Return the least upper bound; None if there is none."""
     bounds = _upper_bounds(mode)
     common: frozenset[Any] = frozenset[Any].intersection(*(bounds[node] for node in nodes))
     return next((node for node in common if common <= bounds[node]), None)
@@ -406,7 +405,7 @@ def _join(nodes: frozenset[Any], mode: str) -> _Node | None:
 def promote(
     operands: tuple[tuple[Any, bool], ...], x64: bool, mode: str = "standard"
 ) -> tuple[Any, bool]:
-    """The (dtype, weak) to which operands of these (dtype, weak) are brought to be combined.
+    """Return the common (dtype, weak) of operands of these (dtype, weak).
 
     `mode` is the option numpy_dtype_promotion. Raises TypePromotionError if they have no common
     dtype, or if `mode` is "strict" and an operand other than a Python number would be converted.
@@ -428,9 +427,9 @@ def promote(
         raise _no_common(operands, x64, mode)
     if isinstance(node, str):
         return _DEFAULTS[node](x64), True
-    # With x64 off there are 64-bit operands only if asked for; the join made this one 64 bits.
-    made_wide = not x64 and _NARROW.keys().isdisjoint(dtypes)
-    return _NARROW.get(node, node) if made_wide else node, weak
+    # With x64 off, 64-bit operands were requested explicitly; the join made this one 64 bits.
+    widened = not x64 and _NARROW.keys().isdisjoint(dtypes)
+    return _NARROW.get(node, node) if widened else node, weak
 
 
 def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
@@ -473,7 +472,7 @@ def _no_common(
     )
 
 
-# --- questions about types ---------------------------------------------------------------------
+# --- type hierarchy ----------------------------------------------------------------------------
 
 _CATEGORY: Final = {
     "b": np.bool_,
@@ -486,9 +485,9 @@ _CATEGORY: Final = {
 
 
 def issubdtype(a: Any, b: Any) -> bool:
-    """Whether the dtype or type `a` is `b` or, in the hierarchy of scalar types, below it.
+    """Return whether the dtype or type `a` is `b` or a subtype of it.
 
-    Narrow types count as what they are: bfloat16 is a floating, int4 a signedinteger.
+    Narrow types belong to NumPy's categories: bfloat16 is a floating, int4 a signedinteger.
 
     >>> issubdtype("bfloat16", np.floating)
     True
@@ -498,7 +497,7 @@ def issubdtype(a: Any, b: Any) -> bool:
 
 
 def _any_dtype(x: Any) -> Any:
-    """As `as_dtype`, but since it is only a question, text, dates and records are let through."""
+    """Resolve a dtype as `as_dtype` does, but accept text, dates and structured dtypes too."""
     try:
         return as_dtype(x)
     except errors.DtypeError:
@@ -532,9 +531,9 @@ _ISDTYPE: Final = {
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: a dtype, a kind of the array API standard, or a tuple of them.
+    """Return whether a dtype belongs to a kind: a dtype, an array API kind, or a tuple of them.
 
-    Raises ArgumentValueError for a kind that there is not, ArgumentError for what is no kind.
+    Raises ArgumentValueError for an unknown kind, ArgumentError for an argument of another type.
 
     >>> isdtype("bfloat16", ("bool", "real floating"))
     True
@@ -544,18 +543,18 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     return any([_is_of_kind(dtype, k) for k in kinds])  # noqa: C419  (so that all are checked)
 
 
-def _is_of_kind(dtype: Any, wanted: Any) -> bool:
-    if isinstance(wanted, str) and wanted in _ISDTYPE:
-        return kind(dtype) in _ISDTYPE[wanted]
-    if not _is_abstract(wanted):
+def _is_of_kind(dtype: Any, category: Any) -> bool:
+    if isinstance(category, str) and category in _ISDTYPE:
+        return kind(dtype) in _ISDTYPE[category]
+    if not _is_abstract(category):
         with contextlib.suppress(errors.DtypeError):
-            return dtype == as_dtype(wanted)
-    error = errors.ArgumentValueError if isinstance(wanted, str) else errors.ArgumentError
+            return dtype == as_dtype(category)
+    error = errors.ArgumentValueError if isinstance(category, str) else errors.ArgumentError
     raise error(
         function="isdtype",
         argument="kind",
         expected=f"a dtype, one of {', '.join(map(repr, _ISDTYPE))}, or a tuple of these",
-        got=repr(wanted),
+        got=repr(category),
     )
 
 
@@ -563,7 +562,7 @@ _CASTINGS: Final = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether values of one dtype may be converted to another under NumPy's casting rules.
+    """Return whether NumPy's casting rules allow the conversion from one dtype to another.
 
     >>> can_cast("int4", "int8"), can_cast("float32", "int8")
     (True, False)
@@ -587,7 +586,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def finfo(dtype: Any) -> Any:
-    """Limits of a floating dtype (or of the parts of a complex one): bits, eps, max, min, tiny.
+    """Return the limits of a floating dtype (or of complex parts): bits, eps, max, min, tiny.
 
     Raises ArgumentValueError for other dtypes.
 
@@ -602,7 +601,7 @@ def finfo(dtype: Any) -> Any:
 
 
 def iinfo(dtype: Any) -> Any:
-    """Limits of an integer dtype: bits, min, max.
+    """Return the limits of an integer dtype: bits, min, max.
 
     Raises ArgumentValueError for other dtypes.
 
@@ -626,7 +625,7 @@ def _not_of(function: str, dtype: Any, expected: str, other: str) -> errors.Argu
 
 
 def scalar_type_of(x: Any) -> type:
-    """Python's type for such values: bool, int, float or complex. `x`: a value or a dtype.
+    """Return the Python type for such values (bool, int, float or complex). `x`: a value or a dtype.
 
     >>> scalar_type_of("bfloat16")
     <class 'float'>
@@ -643,11 +642,11 @@ def scalar_type_of(x: Any) -> type:
 
 
 class IntegerOverflow(errors.SagaxError, OverflowError):
-    """A Python int, or an integer in an array, that does not fit the dtype it is to have."""
+    """A Python int, or an integer in an array, does not fit its target dtype."""
 
 
 def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
-    """Raises IntegerOverflow (an OverflowError) if an int does not fit an integer dtype."""
+    """Raise IntegerOverflow (an OverflowError) if an int does not fit an integer dtype."""
     if kind(dtype) not in "iu":
         return
     low, high = _range(dtype)
@@ -662,8 +661,8 @@ def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
 
 
 def check_integers(x: np.ndarray, dtype: Any) -> None:
-    """Raises IntegerOverflow if not all elements of an integer array fit an integer dtype."""
-    # Objects are what NumPy makes of a Python int of more than 64 bits.
+    """Raise IntegerOverflow unless all elements of an integer array fit an integer dtype."""
+    # NumPy converts Python ints of more than 64 bits to an object array.
     if (x.dtype == object or kind(x.dtype) in "iu") and x.size:
         for value in (np.minimum.reduce(x, None), np.maximum.reduce(x, None)):
             check_python_int(int(value), dtype, "integer")
@@ -686,11 +685,10 @@ def _fitting(value: int, dtype: Any) -> str:
 
 
 def convert_numpy(x: Any, dtype: np.dtype) -> np.ndarray:
-    """A NumPy array as another dtype of numbers, converted as XLA converts.
+    """Convert a NumPy array to another numeric dtype as XLA does.
 
-    That is as NumPy's astype does, but without its undefined cases and warnings: complex numbers
-    lose their imaginary part; floats that an integer type cannot hold become the nearest it can,
-    and NaN 0.
+    This is NumPy's astype without undefined cases and warnings: complex numbers lose their imaginary
+    part. Floats that an integer type cannot hold become its nearest value, and NaN becomes 0.
     """
     x = np.asarray(x)
     source, target = kind(x.dtype), kind(dtype)
@@ -710,19 +708,19 @@ def convert_numpy(x: Any, dtype: np.dtype) -> np.ndarray:
 def _astype(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     try:
         return x.astype(dtype)
-    except TypeError:  # NumPy knows no cast between some pairs of narrow types
+    except TypeError:  # NumPy lacks casts between some pairs of narrow types
         integers = kind(x.dtype) in "iu" and kind(dtype) in "iu"
         return x.astype(np.int8 if integers else np.float32).astype(dtype)
 
 
-# From float32 to int32 and from float64 to int64, NumPy's cast is one instruction of the processor.
+# NumPy casts float32 to int32 and float64 to int64 with one machine instruction.
 _ONE_STEP = {np.dtype(np.int32): float32, np.dtype(np.int64): float64}
 
 
 def convert_quietly(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """As `convert_numpy`, in less time, where NumPy's warnings of floating point are off."""
+    """Convert as `convert_numpy` does, faster; requires NumPy's floating point warnings to be off."""
     if _ONE_STEP.get(dtype) is x.dtype and x.size:
-        # What does not fit becomes the least integer on some processors and is right on the others.
+        # On overflow some processors return the least integer; others saturate, as required.
         found = x.astype(dtype)
         if np.minimum.reduce(found, None) != _range(dtype)[0]:
             return found
@@ -742,19 +740,19 @@ def _saturated(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return wide.astype(dtype)
 
 
-# --- with the settings in force ----------------------------------------------------------------
+# --- functions that read the settings ----------------------------------------------------------
 
 
 class DtypeTruncationWarning(UserWarning):
-    """A 64-bit dtype was asked for, and x64 is off."""
+    """A 64-bit dtype was requested, and x64 is off."""
 
 
 def requested_dtype(dtype: Any, function: str) -> Any:
-    """The dtype to use where a user asks for `dtype` in a call of `function`.
+    """Resolve the dtype that a user passed to `function`.
 
-    With x64 off a 64-bit type that is asked for by name gives the 32-bit one and a warning at the
-    user's line (or as the option explicit_x64_dtypes says); Python's int, float and complex just
-    mean the 32-bit ones. Raises DtypeError, naming `function`, for what is no dtype.
+    With x64 off, a 64-bit type requested by name narrows to 32 bits, with a warning at the user's line
+    (or as the option explicit_x64_dtypes says). Python's int, float and complex denote 32-bit types.
+    Raises DtypeError, naming `function`, for invalid dtypes.
     """
     settings = config.current()
     try:
@@ -786,7 +784,7 @@ def requested_dtype(dtype: Any, function: str) -> Any:
 
 
 def _users_level() -> int:
-    """The stacklevel, seen from the caller, of the innermost frame of user code."""
+    """Return the stacklevel, relative to the caller, of the innermost frame of user code."""
     level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame.f_back is not None and not spans.is_user_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
@@ -798,7 +796,7 @@ def _is_weak_type(x: Any) -> bool:
 
 
 def promote_types(a: Any, b: Any) -> Any:
-    """The common dtype of two dtypes; Python's int, float and complex give way to array types.
+    """Return the common dtype of two dtypes; Python's int, float and complex yield to array types.
 
     Raises TypePromotionError if there is none.
 
@@ -808,12 +806,12 @@ def promote_types(a: Any, b: Any) -> Any:
     settings = config.current()
     operands = tuple((as_dtype(x), _is_weak_type(x)) for x in (a, b))
     dtype, _ = promote(operands, True, settings.numpy_dtype_promotion)
-    made_wide = not settings.x64 and not any(given in _NARROW for given, _ in operands)
-    return _NARROW.get(dtype, dtype) if made_wide else dtype
+    widened = not settings.x64 and not any(given in _NARROW for given, _ in operands)
+    return _NARROW.get(dtype, dtype) if widened else dtype
 
 
 def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
-    """The dtype that arrays, numbers and dtypes have in common; with the flag, (dtype, weak).
+    """Return the common dtype of arrays, numbers and dtypes; with the flag, (dtype, weak).
 
     Raises TypePromotionError if there is none.
 
@@ -834,7 +832,7 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
 
 
 def _operand(x: Any, x64: bool) -> tuple[Any, bool]:
-    """The (dtype, weak) of a value or of a dtype."""
+    """Return the (dtype, weak) of a value or of a dtype."""
     if x is None:
         return default_float(x64), False  # as in NumPy
     if isinstance(x, (type, str, np.dtype, ExtendedDType)):

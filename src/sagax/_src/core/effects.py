@@ -1,4 +1,4 @@
-"""Side effects of programs: part of a jaxpr's type, so that no pass drops or reorders them."""
+"""Define side effects: part of a jaxpr's type, so that no pass drops or reorders them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sagax._src.frozen_class import record
 
 @record
 class Effect:
-    """A kind of side effect. `ordered` ones keep their order among themselves across programs."""
+    """A kind of side effect. `ordered` ones keep their order across executables."""
 
     name: str
     ordered: bool = False
@@ -20,6 +20,6 @@ no_effects: frozenset[Effect] = frozenset()
 
 
 def join(*sets: frozenset[Effect]) -> frozenset[Effect]:
-    """The union of several effect sets."""
+    """Return the union of several effect sets."""
     some = [s for s in sets if s]
     return frozenset().union(*some) if some else no_effects

@@ -1,18 +1,18 @@
-"""Answer what passes ask of a primitive, for whole families of primitives.
+"""Define families of primitives, with default answers for every slot that passes read.
 
-Besides its rules a primitive has traits, by which passes over jaxprs decide. A family answers every
-slot; a primitive of it says what differs. Where there is no rule, a `Default` gives the reason.
+Besides its rules, a primitive has traits for passes over jaxprs. A family fills every slot; a
+primitive overrides slots where it differs. Where there is no rule, a `Default` gives the reason.
 
-    fusion          how the compiler merges it with its readers
-    latency         operations in a row that an element of the result takes
-    recomputes      whether an operand that is merged into it is computed again, or at a condition
+    fusion          how the compiler fuses it with its consumers
+    latency         the number of sequential operations for one element of the result
+    recomputes      whether an operand that is fused into it is recomputed, or computed under a condition
     cost            floating point operations: for each element of the result, or f(operands, results, params)
-    host_cost       weight in an eager function that NumPy does (tuning.NUMPY_MAX_PRIMITIVES); rows: eager-take, kernel-sort
-    rounds          whether results may be rounded: they are neither exact nor among the operands' numbers
+    host_cost       weight in an eager function on NumPy (tuning.NUMPY_MAX_PRIMITIVES); rows: eager-take, kernel-sort
+    rounds          whether results may be rounded: they are neither exact nor copies of operand elements
     creates_nan     whether a NaN in a result may be a new one
-    cotangent_mask  what becomes, in its transpose, of the mask of a cotangent that is partly zero
-    moves_keys      its NumPy reference, run on ids of keys, tells which keys results hold
-    handles_keys    it makes or uses keys: without a `key` rule of its own it uses those that it is given
+    cotangent_mask  how its transpose maps the mask of a partly zero cotangent
+    moves_keys      its NumPy reference, run on ids of keys, computes which keys results hold
+    handles_keys    it creates or consumes keys: without a `key` rule it consumes its key operands
 """
 
 from __future__ import annotations
@@ -33,47 +33,49 @@ class Default:
         return f"Default({self.reason!r})"
 
 
-# Answers of one of several: numbers, as an `enum` takes time to make when sagax is imported.
+# Answers with several alternatives: ints, as creating an `enum` slows the import.
 
 
 class Fusion:
-    """How the compiler merges an operation with those that read its result."""
+    """Classify how the compiler fuses an operation with its consumers."""
 
-    INLINE = 0  # computed wherever it is read
-    MOVES_ELEMENTS = 1  # so too, and at a place of its own within each reader
-    EXPENSIVE = 2  # written to memory where it has several readers
-    REDUCES = 3  # its operands are merged into it, it is written
-    SEPARATE = 4  # nothing is merged with it
+    INLINE = 0  # computed in every consumer
+    MOVES_ELEMENTS = 1  # likewise, at an index of its own within each consumer
+    EXPENSIVE = 2  # written to memory if it has several consumers
+    REDUCES = 3  # operands are fused into it, and its result is written
+    SEPARATE = 4  # never fused
 
 
 class Recompute:
-    """How often an operation computes an operand that is merged into it."""
+    """Classify how often an operation computes an operand that is fused into it."""
 
     ONCE = 0
-    CONDITIONALLY = 1  # for those elements of the result that it is the source of
+    CONDITIONALLY = 1  # only for elements of the result that read it
     REPEATEDLY = 2  # for several elements of the result
 
 
 class CotangentMask:
-    """What becomes of the mask of a cotangent in the transpose of a linear operation."""
+    """Classify how the transpose of a linear operation maps the mask of a cotangent."""
 
     DROPPED = 0
-    MOVED = 1  # as the cotangent is: elements are moved, added, chosen or scaled by nonzero numbers
-    SCALED = 2  # so too, and the factors, which may be infinite, are put out of the way
-    SELECTED = 3  # a selection makes a mask
-    INSIDE = 4  # it is followed through the jaxpr that is called
+    MOVED = (
+        1  # like the cotangent: elements are moved, added, selected or scaled by nonzero numbers
+    )
+    SCALED = 2  # likewise, and the possibly infinite factors are masked
+    SELECTED = 3  # a selection creates a mask
+    INSIDE = 4  # follow it through the jaxpr of the call
 
 
 class Indices(NamedTuple):
-    """Which operands are indices: one array of index vectors, or a scalar for each axis."""
+    """The operands that are indices: one array of index vectors, or a scalar for each axis."""
 
     operands: slice
     axes: Sequence[int]
-    window: Sequence[Any]  # for each dimension the size of what starts at an index
+    window: Sequence[Any]  # the slice size along each dimension
 
 
 class Family:
-    """Answers to every slot, for primitives of one kind."""
+    """Answers to every slot, shared by similar primitives."""
 
     __slots__ = ("answers", "reason")
 
@@ -84,7 +86,7 @@ class Family:
         self.answers = answers
 
     def but(self, reason: str, **answers: Any) -> Family:
-        """A family that answers some slots in another way."""
+        """Return a family with other answers for some slots."""
         return Family(reason, **{**self.answers, **answers})
 
     def __repr__(self) -> str:
@@ -103,38 +105,38 @@ SLOTS = {*RULES, *TRAITS}
 
 
 def shard_elementwise(call: Any) -> list:
-    """Operands of one shape, which results have as well."""
+    """Shard results as the operands, which have equal shapes."""
     return call.elementwise()
 
 
 def shard_as_first(call: Any) -> list:
-    """Results are divided as the first operand, whose shape they have."""
+    """Shard results as the first operand, which has their shape."""
     return call.as_first()
 
 
 def shard_resized(call: Any) -> list:
-    """As the first operand, some of whose dimensions change their size."""
+    """Shard results as the first operand, where some dimensions change their size."""
     return call.resized()
 
 
 def shard_reduced(call: Any) -> list:
-    """As the operand, without the dimensions `axes`."""
+    """Shard results as the operand, without the dimensions `axes`."""
     axes = call.params["axes"]
     return [tuple([c for i, c in enumerate(call.cuts[0]) if i not in axes])]
 
 
 def shard_matrices(*counts: int) -> Callable:
-    """So many last dimensions of each operand are whole, those before are a batch."""
+    """Require the last dimensions of each operand to be unsharded; the others are batch dimensions."""
     return lambda call: call.batched(counts)
 
 
 def mask_all(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
-    """Done on all elements, also on those that are not selected."""
+    """Compute all elements, also unselected ones."""
     return trace.bind(primitive, args, params, out)
 
 
 def mask_filled(axes: str, neutral: Callable[[Any], Any]) -> Callable:
-    """Along the axes of this parameter, what is not selected is the neutral element of the dtype."""
+    """Fill unselected elements along the axes of this parameter with the dtype's neutral element."""
 
     def rule(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
         (x,) = args
@@ -144,11 +146,11 @@ def mask_filled(axes: str, neutral: Callable[[Any], Any]) -> Callable:
     return rule
 
 
-def mask_beside(axes: str) -> Callable:
-    """Done on all elements, unless an axis of this parameter is one of a view."""
+def mask_other_axes(axes: str) -> Callable:
+    """Compute all elements, unless an axis of this parameter belongs to a view."""
 
     def rule(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
-        return trace.bind_beside(_tuple(params[axes]), primitive, args, params, out)
+        return trace.bind_other_axes(_tuple(params[axes]), primitive, args, params, out)
 
     return rule
 
@@ -158,12 +160,12 @@ def _tuple(axes: Any) -> tuple:
 
 
 def operand_size(operands: Any, results: Any, params: dict) -> float:
-    """An operation for each element of the largest operand."""
+    """Count one operation for each element of the largest operand."""
     return max([a.size for a in operands], default=0)
 
 
 def matrix_size(operands: Any, results: Any, params: dict) -> float:
-    """As many operations for each element of the result as a matrix has columns."""
+    """Count as many operations for each element of the result as a matrix has columns."""
     return max([a.size for a in results], default=0) * operands[0].shape[-1]
 
 
@@ -180,28 +182,30 @@ WHOLE = Family(
     moves_keys=False,
     handles_keys=False,
     shard_rule=Default("an element of the result may depend on all of each operand"),
-    mask_rule=Default("it needs the selected elements side by side"),
+    mask_rule=Default("it needs the selected elements contiguously"),
     index_rule=Default("no operand is an index"),
     wide_rule=Default("it does not count in integers, or wraps around on purpose"),
-    check_rule=Default("it holds no jaxpr: its operands and results are looked at"),
-    key_rule=Default("what it gives are no keys, or keys of unknown origin"),
+    check_rule=Default("it has no jaxpr: its operands and results are checked"),
+    key_rule=Default("its results are no keys, or keys of unknown origin"),
 )
-# of a primitive that a user registers, who may say more through `sagax.interpreters`
-UNKNOWN = WHOLE.but("made outside of sagax: the safe answers")
+# of a primitive that a user registers; `sagax.interpreters` overrides its answers
+UNKNOWN = WHOLE.but("registered outside of sagax: the safe answers")
 FORMULA = WHOLE.but(
-    "computed for each element alone, by a long formula such as a sine's",
+    "elementwise, by a long formula such as a sine's",
     fusion=Fusion.INLINE,
     latency=20,
     shard_rule=shard_elementwise,
     mask_rule=mask_all,
 )
 EXPENSIVE = FORMULA.but(
-    "takes the processor so long that XLA computes it once", fusion=Fusion.EXPENSIVE
+    "elementwise, and too expensive for XLA to recompute", fusion=Fusion.EXPENSIVE
 )
-SIMPLE = FORMULA.but("takes about as long as a sum", latency=1)
-EXACT = SIMPLE.but("gives exact numbers, or those of its operands", rounds=False, creates_nan=False)
+SIMPLE = FORMULA.but("elementwise, and about as fast as a sum", latency=1)
+EXACT = SIMPLE.but(
+    "elementwise, with exact results or elements of its operands", rounds=False, creates_nan=False
+)
 MOVEMENT = WHOLE.but(
-    "puts the elements of its operands in other places",
+    "moves the elements of its operands to other indices",
     fusion=Fusion.MOVES_ELEMENTS,
     cost=0,
     rounds=False,
@@ -210,46 +214,46 @@ MOVEMENT = WHOLE.but(
     moves_keys=True,
 )
 JOINING = MOVEMENT.but(
-    "chooses for each element of the result the operand that it is of",
+    "selects an operand for each element of the result",
     recomputes=Recompute.CONDITIONALLY,
 )
-# its results are its operands, or name the same numbers in another way
+# its results are its operands, or the same numbers under another name
 IDENTITY = MOVEMENT.but(
-    "gives the numbers of its operand in their places",
+    "returns the elements of its operand at their indices",
     fusion=Fusion.INLINE,
     moves_keys=False,
     shard_rule=shard_as_first,
     mask_rule=mask_all,
 )
 REDUCTION = WHOLE.but(
-    "combines elements along axes",
+    "reduces axes",
     fusion=Fusion.REDUCES,
     cost=operand_size,
     shard_rule=shard_reduced,
 )
-MATRICES = WHOLE.but("works on whole matrices", shard_rule=shard_matrices(2))
-KEYS = WHOLE.but("makes or uses keys", fusion=Fusion.INLINE, handles_keys=True)
-# Checks and keys inside of a jaxpr: each primitive that holds one is asked for both
+MATRICES = WHOLE.but("operates on whole matrices", shard_rule=shard_matrices(2))
+KEYS = WHOLE.but("creates or consumes keys", fusion=Fusion.INLINE, handles_keys=True)
+# Checks and key tracking inside of jaxprs: every higher-order primitive answers both
 HIGHER_ORDER = WHOLE.but(
-    "holds a jaxpr",
-    shard_rule=Default("the types of its results are those that its jaxpr gives"),
+    "applies a jaxpr",
+    shard_rule=Default("the types of its results are those of its jaxpr's outputs"),
     check_rule=None,
     key_rule=None,
 )
 UNTRACKED = Default("keys that pass through its jaxpr are of unknown origin")
 COMBINING = HIGHER_ORDER.but(
-    "holds a jaxpr that combines two elements",
-    check_rule=Default("the jaxpr works on scalars: operands and results are looked at"),
+    "applies a jaxpr that combines two elements",
+    check_rule=Default("the jaxpr operates on scalars: operands and results are checked"),
     key_rule=UNTRACKED,
 )
-# Collectives, callbacks, custom calls: rules of their own say the types of their results
+# Collectives, callbacks, custom calls: their own rules define the types of results
 OPAQUE = WHOLE.but(
-    "done beside the program: on other devices, or outside of XLA",
-    shard_rule=Default("its abstract rule says how results are divided"),
+    "runs on other devices, or outside of XLA",
+    shard_rule=Default("its abstract rule sets the shardings of results"),
 )
 
 __all__ = [
     "COMBINING", "EXACT", "EXPENSIVE", "FORMULA", "HIGHER_ORDER", "IDENTITY", "JOINING", "KEYS", "MATRICES", "MOVEMENT", "OPAQUE", "REDUCTION", "RULES", "SIMPLE", "SLOTS", "TRAITS",
-    "UNKNOWN", "UNTRACKED", "WHOLE", "CotangentMask", "Default", "Family", "Fusion", "Indices", "Recompute", "mask_all", "mask_beside", "mask_filled",
+    "UNKNOWN", "UNTRACKED", "WHOLE", "CotangentMask", "Default", "Family", "Fusion", "Indices", "Recompute", "mask_all", "mask_other_axes", "mask_filled",
     "matrix_size", "operand_size", "shard_as_first", "shard_elementwise", "shard_matrices", "shard_reduced", "shard_resized",
 ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Jaxprs: typed programs made of applications of primitives, in A-normal form."""
+"""Define jaxprs: typed programs of primitive applications, in A-normal form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
-from sagax._src.core.value import aval_of
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import joined, written
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING or lazy_imports():
 
 
 class Var:
-    """A variable. It has a type and an identity; names are given when a jaxpr is printed."""
+    """A variable with a type and an identity; it is named when a jaxpr is printed."""
 
     __slots__ = ("__weakref__", "aval")
 
@@ -29,7 +28,7 @@ class Var:
 
 
 class Literal:
-    """A scalar written into an equation."""
+    """A scalar constant in an equation."""
 
     __slots__ = ("aval", "val")
 
@@ -67,10 +66,10 @@ class Eqn:
         self.effects = effects
         self.inner = traceback
         self.scope = scope
-        self.outer = outer  # the stack around `traceback`, if that is the inner part of one only
+        self.outer = outer  # the stack around `traceback`, if that is only its inner part
 
     def replace(self, **changes: Any) -> Eqn:
-        """The same equation with some fields replaced."""
+        """Return the same equation with some fields replaced."""
         new = Eqn(
             self.primitive,
             self.invars,
@@ -90,15 +89,14 @@ class Eqn:
 
     @property
     def traceback(self) -> Any:
-        """The stack at which the operation was written; None if there is none."""
+        """The stack that recorded the operation; None if there is none."""
         return self.inner if self.outer is None else joined(self.inner, self.outer)
 
 
 class DebugInfo:
-    """What a user calls the parts of a traced function: its name, and the paths of arguments and results.
+    """Name a traced function, and the paths of its arguments and results, for messages.
 
-    `arg_names` may be given as a function, which is called when somebody asks; `code` is what Python
-    runs, where it is known.
+    `arg_names` may be a function, called on first use; `code` is the Python code object, if known.
     """
 
     __slots__ = ("_arg_names", "code", "func_name", "result_paths", "traced_for")
@@ -128,10 +126,10 @@ no_debug_info = DebugInfo()
 
 
 class Jaxpr:
-    """A program: inputs (`constvars` then `invars`), equations in order, outputs.
+    """Inputs (`constvars`, then `invars`), equations in order, and outputs.
 
-    Never changed once made, which lets `memo` hold what was derived from it (its derivative, its
-    transpose, its lowering) for as long as it lives. `core/memo_keys.py` names the keys.
+    Immutable, so that `memo` can hold derived jaxprs (its derivative, transpose, lowering) for its
+    lifetime. `core/memo_keys.py` lists the keys.
     """
 
     __slots__ = (
@@ -174,7 +172,7 @@ class Jaxpr:
         return [v.aval for v in self.outvars]
 
     def replace(self, **changes: Any) -> Jaxpr:
-        """The same jaxpr with some fields replaced."""
+        """Return the same jaxpr with some fields replaced."""
         names = ("constvars", "invars", "outvars", "eqns", "effects", "debug_info")
         return Jaxpr(**({n: getattr(self, n) for n in names} | changes))
 
@@ -203,15 +201,15 @@ class ClosedJaxpr:
     eqns = property(lambda self: self.jaxpr.eqns)
     effects = property(lambda self: self.jaxpr.effects)
 
-    # The same jaxpr with the same constants is the same program: what is compiled with it as a
-    # parameter is found again.
+    # The same jaxpr with the same constants is the same closed jaxpr: caches that have it as a
+    # parameter hit.
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if type(other) is not ClosedJaxpr or other.jaxpr is not self.jaxpr:
             return False
-        mine, theirs = self.consts, other.consts
-        return len(mine) == len(theirs) and all(map(operator.is_, mine, theirs))
+        own, theirs = self.consts, other.consts
+        return len(own) == len(theirs) and all(map(operator.is_, own, theirs))
 
     def __hash__(self) -> int:
         return id(self.jaxpr)
@@ -237,7 +235,7 @@ class ClosedJaxpr:
 
 
 def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
-    """Run the equations of `jaxpr` under the current trace; the list of its outputs."""
+    """Run the equations of `jaxpr` under the current trace; return its outputs."""
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     last = _last_uses(jaxpr)
@@ -264,7 +262,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
 
 
 def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
-    """For each equation the variables that nothing later reads, so that their memory can go."""
+    """Return for each equation the variables that nothing reads after it, to free their memory."""
     found = jaxpr.memo.get(memo_keys.LAST_USES)
     if found is None:
         found, seen = {}, {v for v in jaxpr.outvars if type(v) is Var}
@@ -278,14 +276,8 @@ def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
     return found
 
 
-def typed_like(x: Any, aval: Any) -> bool:
-    """Whether `x` has the shape and dtype of `aval`."""
-    have = aval_of(x)
-    return have is aval or (have.shape == aval.shape and have.dtype == aval.dtype)
-
-
 def subjaxprs(params: dict) -> list[Jaxpr]:
-    """The jaxprs that an equation holds among its parameters."""
+    """Return the jaxprs among the parameters of an equation."""
     found: list[Jaxpr] = []
 
     def look(value: Any) -> None:

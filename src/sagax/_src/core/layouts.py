@@ -9,7 +9,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
 
 class _Record:
-    """A value of a few fields."""
+    """Base class of small immutable values."""
 
     __slots__ = ()
 
@@ -33,8 +33,7 @@ class _Record:
 class Layout(_Record):
     """The order of dimensions in memory, the slowest first.
 
-    Only row-major order can be asked for: where another one pays, the compiler chooses it inside of
-    programs.
+    Only row-major order can be requested. Inside of executables, the compiler chooses layouts.
 
     >>> from sagax.experimental.layout import Layout
     >>> Layout((0, 1))
@@ -65,7 +64,7 @@ class Layout(_Record):
 
 
 class Format(_Record):
-    """A layout in memory and a sharding; None: any.
+    """A layout in memory and a sharding; None means any.
 
     >>> import sagax.numpy as np
     >>> np.ones((2, 3)).format.layout.major_to_minor

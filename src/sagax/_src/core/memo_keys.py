@@ -1,7 +1,7 @@
-"""Name what a jaxpr's `memo` holds: one key for each thing that is derived from a jaxpr and kept with it.
+"""Define the keys of a jaxpr's `memo`, which caches derived facts and jaxprs.
 
-What a key's comment lists in parentheses follows the key in a tuple. Such a tuple also holds everything
-else that the derived thing depends on, such as settings.
+Where a key's comment begins with names in parentheses, the key is a tuple with these values. It also
+holds everything else that the derived value depends on, such as settings.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from __future__ import annotations
 LAST_USES = "last uses"
 # True: every equation and input is read, so that pruning changes nothing.
 IS_PRUNED = "is pruned"
-# Whether a collective is in it, at any depth.
+# Whether it contains a collective, at any depth.
 HAS_COLLECTIVES = "has collectives"
-# The collectives in it, at any depth: (name, axes) of each.
+# Its collectives, at any depth: (name, axes) of each.
 COLLECTIVES = "collectives"
-# Whether a size in it is symbolic.
+# Whether it contains a symbolic size.
 HAS_SYMBOLIC_SIZES = "has symbolic sizes"
-# The device meshes that its equations name.
+# The device meshes in its parameters.
 MESHES = "meshes"
-# A hashable form that is equal for jaxprs that differ in the names of variables only; None without one.
+# A hashable form, equal for jaxprs that differ only in variable names; None without one.
 STRUCTURE = "structure"
-# Whether random keys are among its values; and which of its inputs it consumes as keys.
+# Whether it computes with random keys; and the indices of the keys that it consumes.
 HAS_RANDOM_KEYS = "has random keys"
 KEY_REUSE = "key reuse"
 # (constants) The axes along which to cast each constant of a loop's body before the loop.
@@ -38,13 +38,13 @@ LINEARIZE = "linearize"
 TRANSPOSE = "transpose"
 # (first linear input, masked) Transpose that takes and gives all cotangents.
 TRANSPOSE_FROM = "transpose from"
-# (axis, mapped inputs, forced outputs) Batched form, and where each output is mapped.
+# (axis, mapped inputs, forced outputs) Batched form, and the batch dimension of each output.
 BATCH = "batch"
-# (used outputs, inputs to keep) The used part, and which inputs it still takes.
+# (used outputs, required inputs) The used part, and the inputs that it needs.
 PRUNED = "pruned"
-# (saved variables) remat's forward pass, which also returns what is saved.
+# (saved variables) remat's forward pass, which also returns the residuals.
 REMAT_FORWARD = "remat forward"
-# (linearized jaxpr, saved variables) remat's backward pass, which computes again what is not saved.
+# (linearized jaxpr, saved variables) remat's backward pass, which recomputes unsaved values.
 REMAT_BACKWARD = "remat backward"
 
 # --- other inputs and outputs ---------------------------------------------------------------------------
@@ -55,7 +55,7 @@ HOISTED_CONSTANTS = "hoisted constants"
 INPUTS_TO_CONSTANTS = "inputs to constants"
 # (order) Inputs in another order.
 PERMUTED_INPUTS = "permuted inputs"
-# (index, avals) Further inputs, which it does not read.
+# (index, avals) With additional inputs, which are unused.
 MORE_INPUTS = "more inputs"
 # (variables) Other outputs.
 OTHER_OUTPUTS = "other outputs"
@@ -84,9 +84,9 @@ SCAN_TRANSPOSE = "scan transpose"
 WHILE_TANGENT_CONDITION = "while tangent condition"
 # (bound, condition, constants, name) Parts of a bounded while loop as scans.
 WHILE_CHECKPOINTED = "while checkpointed"
-# (mapped predicate) The condition of a batched while loop: any element goes on.
+# (mapped predicate) The condition of a batched while loop: whether any element continues.
 WHILE_ANY = "while any"
-# (condition, constants, bound) The body of a batched while loop: elements that ended stay.
+# (condition, constants, bound) The body of a batched while loop: finished elements keep their carry.
 WHILE_LOCKSTEP = "while lockstep"
 # (constants, bound) A while loop's body or condition with a counter in the carry.
 WHILE_COUNTED = "while counted"
@@ -97,7 +97,7 @@ WHILE_COUNTED = "while counted"
 VARYING = "varying"
 # (axes) With outputs that vary along the axes of their specs.
 VARYING_OUTPUTS = "varying outputs"
-# (mapped inputs, axes) With inputs that vary along the axes that they are batched over.
+# (mapped inputs, axes) With inputs that vary along their batch axes.
 VARYING_INPUTS = "varying inputs"
 # (region) With all inexact intermediate values as outputs.
 INTERMEDIATE_VALUES = "intermediate values"
@@ -110,19 +110,19 @@ RESIDUALS_SQUEEZED = "residuals squeezed"
 # (region, linear inputs, nonzero cotangents, specs) Transpose of a body on each device.
 SHARD_MAP_TRANSPOSE = "shard_map transpose"
 
-# --- passes, and what is compiled ---------------------------------------------------------------------
+# --- passes and executables -----------------------------------------------------------------------------
 
-# With fences that keep XLA from fusing what many operations read.
+# With barriers that prevent XLA from fusing values with many consumers.
 FUSION_FENCES = "fusion fences"
-# With random draws of a short last dimension computed along a long one.
+# With random draws of a short last dimension rewritten to draw along a long one.
 FLAT_DRAWS = "flat draws"
-# With dot_general on operands of few dimensions.
+# With dot_general on operands of low rank.
 CANONICAL_DOTS = "canonical dots"
-# With loops that Python unrolled as scans.
+# With unrolled Python loops as scans.
 REROLLED = "rerolled"
-# (device or placement, settings) The compiled form.
+# (device or placement, settings) The executable.
 COMPILED = "compiled"
-# (kinds of errors) checkify's form; on each device of a shard_map; and without equations for effects.
+# (error categories) checkify's form; on each device of a shard_map; and without effect equations.
 CHECKED = "checked"
 CHECKED_SHARD_MAP = "checked shard_map"
 CHECKED_SILENT = "checked silent"

@@ -1,8 +1,8 @@
-"""Meshes of devices and specifications of how arrays are cut along them: plain, interned data.
+"""Define device meshes and partition specs, as interned values.
 
-A `Mesh` is an array of devices whose axes have names. An `AbstractMesh` has the names and sizes
-without the devices: what a traced program may depend on. A `PartitionSpec` tells, dimension by
-dimension of an array, along which axes of a mesh it is cut.
+A `Mesh` is an array of devices with named axes. An `AbstractMesh` has the names and sizes without the
+devices, so that jaxprs can depend on it. A `PartitionSpec` names, for each dimension of an array, the
+mesh axes along which it is sharded.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from sagax._src.frozen_class import record
 
 
 class AxisType(enum.Enum):
-    """Who decides how arrays are cut along an axis of a mesh.
+    """Select who shards arrays along an axis of a mesh.
 
-    Auto: the compiler. Explicit: the types of arrays, while tracing. Manual: the user's own code,
-    inside `shard_map`.
+    Auto: the compiler. Explicit: the types of arrays, while tracing. Manual: the user's code, inside
+    `shard_map`.
     """
 
     Auto = enum.auto()
@@ -39,7 +39,7 @@ class AxisType(enum.Enum):
 
 
 class UnreducedKind(enum.Enum):
-    """What turns the parts of an unreduced array into its value: their sum, largest or smallest."""
+    """The reduction that makes the value of an unreduced array: sum, maximum or minimum."""
 
     SUM = "sum"
     MAX = "max"
@@ -51,10 +51,10 @@ class UnreducedKind(enum.Enum):
 
 @record
 class ManualAxisType:
-    """Of a value inside of `shard_map`: the axes along which devices may have different values.
+    """Name the axes along which a value inside of `shard_map` may differ between devices.
 
-    `typeof(x).manual_axis_type` has it. `unreduced` and `reduced` are always empty in types: values that are sums of
-    parts not yet added up do not occur.
+    `typeof(x).manual_axis_type` has this type. `unreduced` and `reduced` are always empty in types, since no
+    value is an unreduced sum.
 
     >>> from sagax.sharding import ManualAxisType
     >>> ManualAxisType(varying={"x"}).varying
@@ -103,7 +103,7 @@ class ManualAxisType:
 
 
 class AbstractDevice(NamedTuple):
-    """What is known of a mesh's devices without having them."""
+    """Describe the devices of an abstract mesh."""
 
     device_kind: str
     num_cores: int | None = None
@@ -170,7 +170,7 @@ def _types(axis_types: Any, count: int, function: str, default: AxisType) -> tup
 
 
 class _Axes:
-    """What meshes with and without devices have in common: named, sized, typed axes."""
+    """The named, sized, typed axes of a mesh with or without devices."""
 
     __slots__ = ()
 
@@ -190,12 +190,12 @@ class _Axes:
 
     @property
     def size(self) -> int:
-        """How many devices the mesh has."""
+        """The number of devices."""
         return math.prod(self.axis_sizes) if self.axis_names else 0
 
     @property
     def empty(self) -> bool:
-        """Whether it has no axes."""
+        """True if the mesh has no axes."""
         return not self.axis_names
 
     def _of_type(self, kind: AxisType) -> tuple:
@@ -204,22 +204,22 @@ class _Axes:
 
     @property
     def auto_axes(self) -> tuple:
-        """The names of the axes that are left to the compiler."""
+        """The names of the axes of type Auto."""
         return self._of_type(AxisType.Auto)
 
     @property
     def explicit_axes(self) -> tuple:
-        """The names of the axes that show in the types of arrays."""
+        """The names of the axes of type Explicit."""
         return self._of_type(AxisType.Explicit)
 
     @property
     def manual_axes(self) -> tuple:
-        """The names of the axes that `shard_map` gave to the user's code."""
+        """The names of the axes of type Manual."""
         return self._of_type(AxisType.Manual)
 
     @property
     def has_explicit_axes(self) -> bool:
-        """Whether some axes show in the types of arrays."""
+        """True if some axes are of type Explicit."""
         return AxisType.Explicit in self.axis_types
 
     @property
@@ -247,8 +247,7 @@ class _Axes:
 class AbstractMesh(_Axes):
     """The names, sizes and types (Explicit by default) of the axes of a mesh, without devices; interned.
 
-    Traced programs depend on an abstract mesh only, so that they can be shared between meshes of
-    the same form.
+    Jaxprs depend on an abstract mesh only, so that meshes of the same form share them.
 
     >>> from sagax.sharding import AbstractMesh
     >>> AbstractMesh((4, 2), ("x", "y")).size
@@ -305,7 +304,7 @@ class AbstractMesh(_Axes):
         axis_types: Any = None,
         **changes: Any,
     ) -> AbstractMesh:
-        """The same mesh with some fields replaced."""
+        """Return the same mesh with some fields replaced."""
         return AbstractMesh(
             self.axis_sizes if axis_sizes is None else axis_sizes,
             self.axis_names if axis_names is None else axis_names,
@@ -314,7 +313,7 @@ class AbstractMesh(_Axes):
         )
 
     def update_axis_types(self, name_to_type: dict[Any, AxisType]) -> AbstractMesh:
-        """The same mesh with other types for the named axes."""
+        """Return the same mesh with other types for the named axes."""
         pairs = zip(self.axis_names, self.axis_types, strict=True)
         return self.update(axis_types=tuple(name_to_type.get(n, t) for n, t in pairs))
 
@@ -338,15 +337,15 @@ empty_abstract_mesh = AbstractMesh((), ())
 
 
 class Mesh(_Axes):
-    """Devices in an array whose axes have names; interned.
+    """Arrange devices in an array with named axes; interned.
 
     Args:
       devices: an array (or nested lists) of devices.
       axis_names: a name for each axis of `devices`.
       axis_types: an `AxisType` for each axis; Auto if left out.
 
-    `with mesh:` makes it the mesh that a bare `PartitionSpec` refers to; `sagax.set_mesh` does so
-    too, and shows it to traced programs.
+    `with mesh:` resolves bare `PartitionSpec`s against it; `sagax.set_mesh` also shows it to traced
+    functions.
 
     >>> import sagax
     >>> from sagax.sharding import Mesh
@@ -368,7 +367,7 @@ class Mesh(_Axes):
     devices: np.ndarray
     abstract_mesh: AbstractMesh
     _flat: tuple
-    facts: dict  # what the runtime derives from a mesh, kept as long as it lives
+    facts: dict  # what the runtime derives from a mesh, cached for its lifetime
 
     def __new__(cls, devices: Any, axis_names: Any, axis_types: Any = None) -> Mesh:
         names = _names(axis_names, "Mesh")
@@ -413,7 +412,7 @@ class Mesh(_Axes):
 
     @property
     def device_ids(self) -> np.ndarray:
-        """The number of each device, in the form of the mesh."""
+        """The id of each device, in the shape of the mesh."""
         ids = [d.id for d in self._flat]
         return np.array(ids, int).reshape(self.devices.shape)
 
@@ -424,19 +423,19 @@ class Mesh(_Axes):
 
     @property
     def is_multi_process(self) -> bool:
-        """Whether devices of several processes are in it."""
+        """True if it has devices of several processes."""
         return len({d.process_index for d in self._flat}) > 1
 
     @property
     def local_mesh(self) -> Mesh:
-        """The part of the mesh whose devices belong to this process."""
+        """The submesh of devices that belong to this process."""
         if not self.is_multi_process:
             return self
         here = self._flat[0].client.process_index()
-        mine = np.array([d.process_index == here for d in self._flat]).reshape(self.devices.shape)
-        corner = [np.unique(positions) for positions in np.nonzero(mine)]
+        local = np.array([d.process_index == here for d in self._flat]).reshape(self.devices.shape)
+        corner = [np.unique(positions) for positions in np.nonzero(local)]
         block = self.devices[np.ix_(*corner)]
-        if not mine[np.ix_(*corner)].all():
+        if not local[np.ix_(*corner)].all():
             raise ArgumentValueError(
                 "the devices of this process do not form a block of the mesh",
                 function="Mesh.local_mesh",
@@ -445,7 +444,7 @@ class Mesh(_Axes):
         return Mesh(block, self.axis_names, self.axis_types)
 
     def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
-        """The same mesh with some fields replaced."""
+        """Return the same mesh with some fields replaced."""
         return Mesh(
             self.devices if devices is None else devices,
             self.axis_names if axis_names is None else axis_names,
@@ -470,7 +469,7 @@ class Mesh(_Axes):
 
 
 class _Legacy(threading.local):
-    """What each thread entered with `with mesh:`."""
+    """The meshes that each thread entered by `with mesh:`."""
 
     def __init__(self) -> None:
         self.contexts: list[Any] = []
@@ -482,7 +481,7 @@ _legacy = _Legacy()
 def _device_array(devices: Any) -> np.ndarray:
     if isinstance(devices, np.ndarray):
         return devices.copy()
-    # an array of objects is built by hand, since devices may have a length or look like numbers
+    # assign each object separately, since devices may define a length or look like numbers
     shape, flat = [], devices
     while isinstance(flat, (list, tuple)):
         shape.append(len(flat))
@@ -496,21 +495,21 @@ def _device_array(devices: Any) -> np.ndarray:
     return array
 
 
-# --- the mesh in force ----------------------------------------------------------------------------
+# --- the current mesh -----------------------------------------------------------------------------
 
 
 def entered(**changes: Any) -> AbstractContextManager:
-    """A context in which `mesh`, `abstract_mesh` or both are others (None: none)."""
+    """Set the current `mesh`, `abstract_mesh` or both (None: unset) in a context."""
     return config.Context(tuple(changes.items()))
 
 
 def concrete_mesh() -> Mesh | None:
-    """The mesh in force with its devices, if any."""
+    """Return the current mesh with its devices, if any."""
     return config.thread.settings.mesh
 
 
 def get_abstract_mesh() -> AbstractMesh:
-    """The mesh that is in force, without devices; empty if there is none.
+    """Return the current mesh, without devices; empty if there is none.
 
     Inside `shard_map` its axes are of type Manual.
 
@@ -521,11 +520,11 @@ def get_abstract_mesh() -> AbstractMesh:
     return config.thread.settings.abstract_mesh or empty_abstract_mesh
 
 
-# --- specifications ---------------------------------------------------------------------------------
+# --- partition specs --------------------------------------------------------------------------------
 
 
 class _Unconstrained:
-    """Of a dimension: that the compiler may choose."""
+    """Mark a dimension whose sharding the compiler may choose."""
 
     __slots__ = ()
 
@@ -540,7 +539,7 @@ UNCONSTRAINED = _Unconstrained()
 
 
 def _part(part: Any) -> Any:
-    """One entry in its one normal form: None, UNCONSTRAINED, a name, or a tuple of several."""
+    """Normalize an entry to None, UNCONSTRAINED, a name, or a tuple of several names."""
     if isinstance(part, (list, tuple)):
         names = tuple(part)
         if not names:
@@ -550,11 +549,11 @@ def _part(part: Any) -> Any:
 
 
 class PartitionSpec:
-    """How an array is cut: for each dimension None (whole), an axis of a mesh, or a tuple of axes.
+    """Specify for each dimension None (unsharded), a mesh axis, or a tuple of axes.
 
-    Dimensions beyond the last entry are whole. `P.UNCONSTRAINED` leaves one to the compiler.
-    `unreduced` names axes along which the array is a sum of parts that has not been added up,
-    `reduced` those along which its cotangent is.
+    Dimensions beyond the last entry are unsharded. `P.UNCONSTRAINED` leaves one to the compiler.
+    `unreduced` names axes along which the array is a sum that was not yet reduced, `reduced` those along
+    which its cotangent is.
 
     >>> from sagax.sharding import PartitionSpec as P
     >>> P("x", None, ("y", "z"))
@@ -589,7 +588,7 @@ class PartitionSpec:
 
     @property
     def partitions(self) -> tuple:
-        """The entries, one for each dimension."""
+        """The entries for all dimensions."""
         return self._partitions
 
     def __iter__(self) -> Iterator[Any]:
@@ -631,15 +630,15 @@ class PartitionSpec:
         return NotImplemented
 
     def index(self, value: Any) -> int:
-        """The first dimension that has this entry."""
+        """Return the first dimension that has this entry."""
         return self._partitions.index(_part(value))
 
     def count(self, value: Any) -> int:
-        """How many dimensions have this entry."""
+        """Return the number of dimensions that have this entry."""
         return self._partitions.count(_part(value))
 
     def update(self, **changes: Any) -> PartitionSpec:
-        """The same specification with `partitions`, `unreduced` or `reduced` replaced."""
+        """Return the same spec with `partitions`, `unreduced` or `reduced` replaced."""
         unreduced = changes.get("unreduced", self.unreduced)
         kind = changes.get("unreduced_kind", self.unreduced_kind if unreduced else None)
         return PartitionSpec(
@@ -650,7 +649,7 @@ class PartitionSpec:
         )
 
     def axes(self, dimension: int) -> tuple:
-        """The names of the axes along which a dimension is cut, major first."""
+        """Return the mesh axes along which a dimension is sharded, major first."""
         if dimension >= len(self._partitions):
             return ()
         part = self._partitions[dimension]
@@ -659,7 +658,7 @@ class PartitionSpec:
         return part if isinstance(part, tuple) else (part,)
 
     def used_axes(self) -> tuple:
-        """The names of all axes along which a dimension is cut, in order."""
+        """Return all mesh axes along which a dimension is sharded, in order."""
         return tuple([name for i in range(len(self._partitions)) for name in self.axes(i)])
 
     def __reduce__(self) -> tuple:

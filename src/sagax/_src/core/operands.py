@@ -1,7 +1,7 @@
-"""Group the operands and results of loops by the part that they play.
+"""Group the operands and results of loops by their roles.
 
 A primitive takes flat operands. Its rules work on groups of them: values, avals, batch dimensions or marks,
-one for each operand. `split` makes the groups and `flat` puts them back in order.
+one for each operand. `split` makes the groups, and `flat` concatenates them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Groups = TypeVar("_Groups", bound="Groups")
 
 
 class Groups:
-    """Base of records whose fields are groups of a flat list. Iterating gives the groups."""
+    """Base of classes whose fields are groups of a flat list. Iteration yields the groups."""
 
     __slots__ = ()
 
@@ -27,14 +27,14 @@ class Groups:
         """Cut `flat` into groups of the given sizes; the last group has the rest."""
         values = list(flat)
         ends = [0, *itertools.accumulate(sizes)]
-        make: Any = cls
-        return make(*[values[i:j] for i, j in itertools.pairwise(ends)], values[ends[-1] :])
+        construct: Any = cls
+        return construct(*[values[i:j] for i, j in itertools.pairwise(ends)], values[ends[-1] :])
 
     def __iter__(self) -> Iterator[list]:
         return (getattr(self, name) for name in self._record_fields.names)  # type: ignore
 
     def flat(self) -> list:
-        """All values in order."""
+        """Concatenate the groups."""
         return list(itertools.chain.from_iterable(self))
 
     def like(self: _Groups, flat: Iterable[Any]) -> _Groups:
@@ -43,26 +43,26 @@ class Groups:
         return self.split(flat, *sizes)
 
     def like_marked(self: _Groups, flat: Iterable[Any]) -> _Groups:
-        """Of marks: cut a flat list that has a value for each marked operand."""
+        """Cut a flat list that has a value for each marked operand into groups."""
         *sizes, _ = map(sum, self)
         return self.split(flat, *sizes)
 
     def select(self: _Groups, marks: _Groups) -> _Groups:
-        """Keep the marked values."""
+        """Return the marked values."""
         return type(self)(*[list(itertools.compress(*pair)) for pair in zip(self, marks)])
 
     def map(self: _Groups, fun: Callable, *others: _Groups) -> _Groups:
-        """Apply `fun` to each value, and to the values of `others` at its position."""
+        """Apply `fun` to each value, and to the values of `others` at its index."""
         return type(self)(*[list(map(fun, *groups)) for groups in zip(self, *others)])
 
     def __add__(self: _Groups, other: _Groups) -> _Groups:
-        """Each group followed by the same group of `other`."""
+        """Concatenate each group with the same group of `other`."""
         return type(self)(*[[*a, *b] for a, b in zip(self, other)])
 
 
 @record
 class LoopOperands(Groups):
-    """Operands of a scan, and inputs of a loop's body, which takes a slice of each sequence."""
+    """Operands of a scan; also inputs of its body, which takes a slice of each sequence."""
 
     constants: list[Any]
     carry: list[Any] = dataclasses.field(default_factory=list)
@@ -70,13 +70,13 @@ class LoopOperands(Groups):
 
     @classmethod
     def of_scan(cls, flat: Iterable[Any], params: dict) -> LoopOperands:
-        """Group what belongs to the operands of a scan of these parameters."""
+        """Group values for the operands of a scan with these parameters."""
         return cls.split(flat, params["num_consts"], params["num_carry"])
 
 
 @record
 class LoopResults(Groups):
-    """Results of a scan, and outputs of a loop's body, which gives a slice of each sequence."""
+    """Results of a scan; also outputs of its body, which returns a slice of each sequence."""
 
     carry: list[Any]
     sequences: list[Any] = dataclasses.field(default_factory=list)
@@ -84,7 +84,7 @@ class LoopResults(Groups):
 
 @record
 class WhileOperands(Groups):
-    """Operands of a while loop. The condition and the body each take constants of their own and the carry."""
+    """Operands of a while loop. Condition and body each take their constants and the carry."""
 
     condition_constants: list[Any]
     body_constants: list[Any]
@@ -92,7 +92,7 @@ class WhileOperands(Groups):
 
     @classmethod
     def of_while(cls, flat: Iterable[Any], params: dict) -> WhileOperands:
-        """Group what belongs to the operands of a while loop of these parameters."""
+        """Group values for the operands of a while loop with these parameters."""
         return cls.split(flat, params["cond_nconsts"], params["body_nconsts"])
 
     @property
@@ -106,14 +106,14 @@ class WhileOperands(Groups):
 
 @record
 class CallOperands(Groups):
-    """Operands of a call: values that its function captured, or residuals, and arguments."""
+    """Operands of a call: captured values or residuals, and arguments."""
 
     captured: list[Any]
     arguments: list[Any]
 
 
 def partition(values: Iterable[Any], marks: Sequence[bool]) -> tuple[list, list]:
-    """The marked values, and the others."""
+    """Return the marked values, and the others."""
     pairs = list(zip(values, marks, strict=True))
     return [x for x, m in pairs if m], [x for x, m in pairs if not m]
 
@@ -122,9 +122,9 @@ _Loop = TypeVar("_Loop", LoopOperands, LoopResults)
 
 
 def carry_fixpoint(groups: _Loop, step: Callable[[_Loop], Sequence[Any]]) -> _Loop:
-    """Join to the carry what an iteration makes of it, until that adds nothing.
+    """Join to the carry's entries those after an iteration, until nothing changes.
 
-    Entries are marks or sets, joined by `|`. `step` gives those of the carry after an iteration, first of all.
+    Entries are marks or sets, joined by `|`. `step` maps the entries of the carry to those after one iteration.
     """
     while True:
         carry = list(map(operator.or_, groups.carry, step(groups)))

@@ -1,7 +1,7 @@
 """Print jaxprs: `{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }`.
 
-Works on anything with the attributes of a jaxpr. A jaxpr that is used several times inside another is
-printed once, by name, so that the text grows with the program and not with the number of its paths.
+Works on anything with the attributes of a jaxpr. A jaxpr that is used several times is printed only the
+first time, with a name, so that the text stays as small as the jaxpr.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def variable_name(index: int) -> str:
-    """a, b, ..., z, ba, bb, ... : the name of the index-th variable."""
+    """Return the name of the index-th variable: a, b, ..., z, ba, bb, ..."""
     name = ""
     while True:
         index, digit = divmod(index, 26)
@@ -76,7 +76,7 @@ class _Printer:
         outs = " ".join(
             self.binder(v) if v in used else f"_:{v.aval.str_short()}" for v in eqn.outvars
         )
-        # inputs are named before what an inner jaxpr binds, as a reader meets them
+        # name inputs before the variables of inner jaxprs, in reading order
         ins = " ".join(self.var(v) for v in eqn.invars)
         show = getattr(eqn.primitive, "show_rule", None)
         params = show(**eqn.params) if show is not None else dict(sorted(eqn.params.items()))
@@ -105,7 +105,7 @@ class _Printer:
 
 
 def _count(jaxpr: Any, counts: dict[int, int], order: list) -> None:
-    """Count uses of each inner jaxpr, visiting each once; `order` gets inner ones first."""
+    """Count uses of each inner jaxpr, visiting each only the first time; `order` lists inner ones first."""
     counts[id(jaxpr)] = counts.get(id(jaxpr), 0) + 1
     if counts[id(jaxpr)] > 1:
         return
@@ -128,13 +128,13 @@ def _inner(values: Any) -> list:
 
 
 def literal_text(value: Any) -> str:
-    """A literal as printed: plain Python form, whatever the type of the scalar."""
+    """Format a literal as a Python number, whatever its scalar type."""
     item = getattr(value, "item", None)
     return str(item() if item is not None else value)
 
 
 def param_text(value: Any) -> str:
-    """A parameter as printed: short, and the same in every process."""
+    """Format a parameter: short, and the same in every process."""
     if isinstance(value, enum.Enum):
         return str(value)
     if isinstance(value, functools.partial):
@@ -148,7 +148,7 @@ def param_text(value: Any) -> str:
 
 
 def jaxpr_text(jaxpr: Any) -> str:
-    """The text of a jaxpr, with the jaxprs that it uses several times named in front."""
+    """Format a jaxpr, with jaxprs that it uses several times named in front."""
     printer = _Printer(jaxpr)
     text = []
     for name, shared in printer.definitions:

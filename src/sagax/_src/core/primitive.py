@@ -1,31 +1,31 @@
-"""Primitives: the operations of the language, each with all its rules side by side.
+"""Define primitives: the operations of jaxprs, each with all its rules.
 
-A rule is a slot of the primitive, filled by a decorator where the primitive is defined:
+A rule is a slot of the primitive, filled by a decorator next to its definition:
 
     abstract(*avals, **params)            -> aval, or a list of avals
-    reference(*arrays, **params)          -> NumPy result(s): the truth in tests
+    reference(*arrays, **params)          -> NumPy result(s): the expected values in tests
     jvp(primals, tangents, **params)      -> (out, tangent out); tangents may be `Zero`
     linearize(primals, tangents, **params)   same form; its linear part must be separate binds
-    transpose(ct, *operands, **params)    -> a cotangent (or None) for each operand; `Linear` marks the unknown
+    transpose(ct, *operands, **params)    -> a cotangent (or None) for each operand; `Linear` marks linear operands
     batch(axis, args, dims, **params)     -> (out, dim out); dims are ints or None
-    lower(b, *operands, **params)         -> value(s) made with the module builder `b`
-    composite(*operands, **params)        -> the same function in other primitives; stands in for any missing rule
+    lower(b, *operands, **params)         -> value(s) built with the module builder `b`
+    composite(*operands, **params)        -> the same function in other primitives; replaces any missing rule
     show(params)                          -> the parameters to print
-    stage(trace, args, params)            -> outputs, for what is recorded in another form than it is bound in
-    prune(used, **params)                 -> (params, kept operands, kept results) of an application of which some results are
-                                             unused, as masks that keep at least the used ones; or None to leave it
-    shard(call)                           -> for each result, the mesh axes along which each dimension is cut (sharding_rules.py)
+    stage(trace, args, params)            -> outputs, if the recorded equation differs from the bound one
+    prune(used, **params)                 -> (params, operand mask, result mask) of an application with unused
+                                             results; masks select at least the used ones; or None to leave it
+    shard(call)                           -> for each result, the mesh axes that shard each dimension (sharding_rules.py)
     mask(trace, primitive, args, params, out) -> result(s) where operands are lazy views (higher_order/lazy_masks.py)
     index(shapes, params)                 -> `Indices`: which operands are indices, into which axes
-    wide(*operands, **params)             -> the result in float64, of integers that may not fit the dtype
-    check(eqn, operands, categories, outcome) -> results, with what checkify asks added to the outcome
-    key(interpreter, params, operands, avals, traceback) -> which keys the results hold (runtime/key_reuse)
+    wide(*operands, **params)             -> the result in float64, for integers that may overflow the dtype
+    check(eqn, operands, categories, outcome) -> results, with checkify's checks added to the outcome
+    key(interpreter, params, operands, avals, traceback) -> the keys that the results hold (runtime/key_reuse)
 
-The last six, and the traits by which passes decide, are answered for each primitive: by its `family`,
-where the primitive itself does not say otherwise (families.py).
+The last six, and the traits that passes read, default to the answers of the primitive's `family`
+(families.py).
 
-With `multiple_results` the outputs (and their tangents and dims) are lists. `impl` overrides how a
-primitive is evaluated outside of any tracing, `effects` tells the side effects of an application.
+With `multiple_results` the outputs (and their tangents and dims) are lists. `impl` overrides eager
+evaluation, `effects` returns the side effects of an application.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family
 from sagax._src.core.jaxpr import subjaxprs
-from sagax._src.core.trace import at_work, evaluation
+from sagax._src.core.trace import current_trace, evaluation
 from sagax._src.diagnostics import errors
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
@@ -51,7 +51,7 @@ _CACHE_LIMIT = 8192
 
 
 class MissingRuleError(errors.SagaxError, NotImplementedError):
-    """A transformation met a primitive that has no rule for it."""
+    """A transformation has no rule for a primitive."""
 
     __module__ = "sagax.errors"
     code = "SX0120"
@@ -84,7 +84,7 @@ _RULES = (
 
 
 class Primitive:
-    """An operation that transformations know. `bind` applies it under the current trace."""
+    """An operation with rules for transformations. `bind` applies it under the current trace."""
 
     __slots__ = (
         "name",
@@ -93,18 +93,18 @@ class Primitive:
         "exact",
         "_samples",
         "elementwise",
-        "holds_program",
+        "is_higher_order",
         "is_call",
         "is_control",
         "sets_sharding",
-        "tells_vma",
+        "sets_vma",
         "batch_collective",
         "lower_on",
         "family",
         "entries",
         "_abstract_cache",
         "__weakref__",
-        "__dict__",  # what a library that defines primitives of its own keeps with them
+        "__dict__",  # attributes that other libraries set on their primitives
         *_RULES,
         *RULES,
         *TRAITS,
@@ -147,7 +147,7 @@ class Primitive:
         multiple_results: bool = False,
         multilinear: bool = False,
         exact: bool | Callable[[tuple], bool] = False,
-        holds_program: bool = False,
+        is_higher_order: bool = False,
         samples: Sequence[Any] | Callable[[], Sequence[Any]] = (),
         family: Family = UNKNOWN,
         **answers: Any,
@@ -155,38 +155,38 @@ class Primitive:
         self.name = name
         self.multiple_results = multiple_results
         self.multilinear = multilinear
-        # the NumPy reference gives, bit for bit, what the compiled program gives (maybe for some avals)
+        # the NumPy reference and the executable agree bit for bit (maybe for some avals only)
         self.exact = exact
-        self.holds_program = holds_program
+        self.is_higher_order = is_higher_order
         self.samples = samples
         self.elementwise = False
         self._abstract_cache: dict = {}
-        self.entries: dict = {}  # of the evaluator: signature -> how to run it
+        self.entries: dict = {}  # of the evaluator: signature -> call path
         for slot in _RULES:
             setattr(self, slot, None)
         self.family = family
         for slot, answer in family.answers.items():
             setattr(self, slot, answer)
-        for slot, answer in answers.items():  # where it differs from its family
+        for slot, answer in answers.items():  # overrides of the family's answers
             if slot not in SLOTS:
                 raise TypeError(f"a primitive has no slot {slot!r}")
             setattr(self, slot, answer)
-        # XLA puts the program that it holds in its place
+        # XLA inlines its jaxpr
         self.is_call = False
-        # it holds bodies of a loop, or branches, which XLA compiles apart
+        # its jaxprs are loop bodies or branches, which XLA compiles as separate computations
         self.is_control = False
         # under a batch trace with a named axis: handles the axis, or returns NotImplemented
         self.batch_collective: Rule | None = None
-        # the abstract rule says itself along which axes of a mesh results vary
-        self.tells_vma = False
-        # the abstract rule says itself how results are divided among devices
+        # the abstract rule sets the mesh axes along which results vary
+        self.sets_vma = False
+        # the abstract rule sets the shardings of results
         self.sets_sharding = False
-        # platform -> lower rule that is used there instead of the general one
+        # platform -> lower rule that overrides the general one
         self.lower_on: dict[str, Rule] = {}
 
     @property
     def samples(self) -> Sequence[Any]:
-        """Operands and parameters to test the laws with; may be set to a function that makes them."""
+        """Operands and parameters for tests of the laws; may be set to a function that creates them."""
         if callable(self._samples):
             self._samples = self._samples()
         return self._samples
@@ -197,13 +197,13 @@ class Primitive:
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the primitive to operands under the current trace."""
-        found = at_work()  # as `state.trace` does, without calls
+        found = current_trace()  # inlines `state.trace`, to save calls
         if found is None or found.thread != get_ident():
             return evaluation.evaluate(self, args, params)
         trace = found.trace
         if trace.records or found.here.origin is not None:
             return trace.process(self, args, params)
-        # what a transformation makes of one operation was written where that was
+        # equations of a transformed operation inherit its source location
         here = found.here
         here.origin, here.around = capture(), here.outer
         try:
@@ -215,12 +215,12 @@ class Primitive:
         return self.name
 
     def abstract_eval(self, in_avals: tuple, params: dict) -> Any:
-        """Aval(s) of the result(s); cached where the parameters can be hashed."""
+        """Return the aval(s) of the result(s); cached where the parameters are hashable."""
         cache = self._abstract_cache
         try:
             key = (in_avals, *params.items()) if params else in_avals
             found = cache.get(key)
-        except TypeError:  # an unhashable parameter, of a primitive from outside
+        except TypeError:  # an unhashable parameter, of a primitive from another library
             return self._abstract(in_avals, params)
         if found is None:
             found = self._abstract(in_avals, params)
@@ -230,21 +230,23 @@ class Primitive:
         return found
 
     def _abstract(self, in_avals: tuple, params: dict) -> Any:
-        """Aval(s) of the result(s). A result varies along the axes of a mesh along which an operand does."""
+        """Infer the aval(s) of the result(s). A result varies along all mesh axes of the operands."""
         rule = self.rule("abstract")
         divided = any(a.sharding is not None for a in in_avals)
-        if divided and not (self.holds_program or self.sets_sharding):
+        if divided and not (self.is_higher_order or self.sets_sharding):
             plain = tuple([a if a.sharding is None else a.update(sharding=None) for a in in_avals])
             return sharding_rules.infer(self, in_avals, self._abstract(plain, params), params)
         varying = avals.no_axes.union(*[a.vma for a in in_avals])
         if not varying:
             return rule(*in_avals, **params)
-        if self.tells_vma:
+        if self.sets_vma:
             out = rule(*in_avals, **params)
-            held = subjaxprs(params)
-            # operands that vary more than the inputs of the program that is held: so may all results
-            varying -= avals.no_axes.union(*[a.vma for jaxpr in held for a in jaxpr.in_avals])
-            if not held or not varying:
+            inner_jaxprs = subjaxprs(params)
+            # operands vary along more axes than the inputs of the jaxpr: all results may vary
+            varying -= avals.no_axes.union(
+                *[a.vma for jaxpr in inner_jaxprs for a in jaxpr.in_avals]
+            )
+            if not inner_jaxprs or not varying:
                 return out
         else:
             out = rule(*[a.with_vma(avals.no_axes) for a in in_avals], **params)
@@ -253,7 +255,7 @@ class Primitive:
         return out.with_vma(varying | out.vma)
 
     def rule(self, slot: str) -> Callable[..., Any]:
-        """The rule in `slot`; an error that names primitive and rule when there is none."""
+        """Return the rule in `slot`; raise an error that names primitive and rule without one."""
         rule = getattr(self, slot + "_rule")
         if rule is None:
             raise MissingRuleError(self.name, slot)

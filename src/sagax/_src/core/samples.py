@@ -1,4 +1,4 @@
-"""Samples of a primitive's operands, from which its laws are tested."""
+"""Describe sample operands of primitives, to test their laws."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagax._src.frozen_class import record
 
 @record
 class Spec:
-    """An operand to be filled with random numbers from [low, high); `unique` ones differ pairwise."""
+    """An operand with random elements from [low, high); `unique` ones differ pairwise."""
 
     shape: tuple
     dtype: Any
@@ -22,10 +22,10 @@ class Spec:
 
 
 class Sample:
-    """Operands (a `Spec`, or an array as it is) and parameters of one application.
+    """Operands (a `Spec`, or an actual array) and parameters of one application.
 
-    `derivatives=False` leaves out the numerical check of derivatives where the function jumps or its
-    differences lose all digits; `tolerance` widens the comparison with the reference.
+    `derivatives=False` skips the numerical check of derivatives, for functions with jumps or with
+    ill-conditioned differences; `tolerance` widens the comparison with the reference.
     """
 
     __slots__ = ("derivatives", "operands", "params", "tolerance")

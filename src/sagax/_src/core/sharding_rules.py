@@ -1,8 +1,8 @@
 """Propagate shardings over Explicit axes of a mesh from operands to results.
 
 The `shard` rule of a primitive gets a `Call`: for each operand, the axes along which each of its
-dimensions is cut. It says the same of each result, and raises where the result would depend on a choice:
-then the user says what is meant. Operations without a rule take operands that are whole.
+dimensions is sharded. It returns the same for each result, and raises if the result is ambiguous: then
+the user specifies it. Operations without a rule require unsharded operands.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from sagax._src.core.families import Default
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import NamedSharding, ShardingTypeError
 
-Cuts = tuple[tuple, ...]  # for each dimension the axes along which it is cut
+Cuts = tuple[tuple, ...]  # for each dimension the axes along which it is sharded
 
 
 class Call:
-    """An operation on operands of which some have shardings in their types."""
+    """Describe an operation on operands of which some have shardings in their types."""
 
     __slots__ = ("avals", "cuts", "mesh", "name", "outs", "params")
 
@@ -40,7 +40,7 @@ class Call:
         ]
 
     def wrong(self, message: str, fix: str | None = None, **facts: Any) -> ShardingTypeError:
-        """The error for operands that do not go together."""
+        """Return the error for operands with conflicting shardings."""
         types = ", ".join([a.str_short(short_dtypes=False) for a in self.avals])
         return ShardingTypeError(
             message,
@@ -48,10 +48,10 @@ class Call:
             **{"got": types, "fix": fix, "mesh": self.mesh, "avals": self.avals, **facts},
         )
 
-    # What rules are made of: each gives the cuts of the results, or raises.
+    # Building blocks of rules: each returns the cuts of the results, or raises.
 
     def whole(self) -> list[Cuts]:
-        """For operations that need all of each operand."""
+        """Require all operands to be unsharded."""
         for i, cuts in enumerate(self.cuts):
             for axis, axes in enumerate(cuts):
                 if axes:
@@ -59,73 +59,73 @@ class Call:
                         f"there is no rule for operands that are divided, and dimension {axis} of operand "
                         f"{i} is divided along {self.axes_text(axes)}",
                         fix=f"use sagax.sharding.auto_axes around the operation, or reshard the operand to "
-                        f"{self.with_cut(i, axis, ())}",
+                        f"{self.required_spec(i, axis, ())}",
                     )
         return [((),) * len(a.shape) for a in self.outs]
 
     def elementwise(self) -> list[Cuts]:
-        """Operands of one shape, or stretched to it, which results have as well."""
+        """Merge the shardings of operands of one shape, or broadcast to it, for the results."""
         shapes = [a.shape for a in self.avals]
         return [self.merged(self.cuts, shapes, self.outs[0].shape)] * len(self.outs)
 
     def as_first(self) -> list[Cuts]:
-        """Results are divided as the first operand."""
+        """Shard results as the first operand."""
         return [self.cuts[0]] * len(self.outs)
 
     def resized(self) -> list[Cuts]:
-        """Dimensions may change their sizes: those that are cut stay so while the sizes divide."""
+        """Keep the shardings of dimensions whose new sizes are divisible."""
         before, after = self.avals[0].shape, self.outs[0].shape
-        if dtypes.is_extended(self.avals[0].dtype):  # a few keys are taken from many
+        if dtypes.is_extended(self.avals[0].dtype):  # a subset of keys is selected
             same = [n == m for n, m in zip(before, after, strict=True)]
             return [tuple([c if s else () for c, s in zip(self.cuts[0], same, strict=True)])]
         for i, axes in enumerate(self.cuts[0]):
             parts = self.parts(axes)
             if parts > 1 and before[i] != after[i] and after[i] % parts:
-                self.uncut((i,), f"cut from size {before[i]} to {after[i]}")
+                self.check_unsharded((i,), f"cut from size {before[i]} to {after[i]}")
         return [self.cuts[0]]
 
     def along(self, name: str, what: str) -> list[Cuts]:
-        """Along the dimension of this parameter all is needed; results are divided as the operands."""
+        """Require the dimension of this parameter to be unsharded; shard results as the operands."""
         for i in range(len(self.avals)):
-            self.uncut((self.params[name],), what, i)
+            self.check_unsharded((self.params[name],), what, i)
         if len(self.avals) == 1:
             return [self.cuts[0]] * len(self.outs)
         shapes = [a.shape for a in self.avals]
         return [self.merged(self.cuts, shapes, shapes[0])] * len(self.outs)
 
     def batched(self, counts: Sequence[int]) -> list[Cuts]:
-        """So many last dimensions of each operand are whole, those before are a batch.
+        """Require the last `n` dimensions of each operand to be unsharded; the others are batch dimensions.
 
-        The last number stands for all further operands.
+        The last number applies to all further operands.
         """
         own = [counts[min(i, len(counts) - 1)] for i in range(len(self.avals))]
         for i, (a, n) in enumerate(zip(self.avals, own, strict=True)):
-            self.uncut(range(max(a.ndim - n, 0), a.ndim), "part of each matrix", i)
+            self.check_unsharded(range(max(a.ndim - n, 0), a.ndim), "part of each matrix", i)
         batches = [c[: len(c) - n] for c, n in zip(self.cuts, own, strict=True)]
         shapes = [a.shape[: a.ndim - n] for a, n in zip(self.avals, own, strict=True)]
         merged = self.merged(batches, shapes, shapes[0])
         return [(*merged, *((),) * (o.ndim - len(merged))) for o in self.outs]
 
-    def uncut(self, axes: Sequence[int], what: str, operand: int = 0) -> None:
-        """Raise if one of these dimensions of an operand is cut."""
+    def check_unsharded(self, axes: Sequence[int], what: str, operand: int = 0) -> None:
+        """Raise if one of these dimensions of an operand is sharded."""
         for axis in axes:
             cut = self.cuts[operand][axis]
             if cut:
                 raise self.wrong(
                     f"dimension {axis} is {what}, and it is divided along {self.axes_text(cut)}",
                     fix="reshard first: "
-                    f"sagax.sharding.reshard(x, {self.with_cut(operand, axis, ())})",
+                    f"sagax.sharding.reshard(x, {self.required_spec(operand, axis, ())})",
                 )
 
     def merged(self, cuts: Sequence[Cuts], shapes: Sequence[tuple], shape: tuple) -> Cuts:
-        """What operands of one shape, or of sizes 1 where they are stretched, have in common."""
+        """Merge the cuts of operands of one shape, or of sizes 1 where they are broadcast."""
         found: list[tuple] = []
         for axis in range(len(shape)):
             agreed: tuple = ()
             at = 0
             for i, (cut, own) in enumerate(zip(cuts, shapes, strict=True)):
                 if len(own) != len(shape):
-                    continue  # a scalar that stands for all
+                    continue  # a broadcast scalar
                 axes = cut[axis]
                 if not axes or axes == agreed:
                     continue
@@ -150,32 +150,32 @@ class Call:
         return tuple(found)
 
     def parts(self, axes: Sequence[str]) -> int:
-        """Into how many parts these axes of the mesh cut a dimension."""
+        """Return the number of shards of a dimension that is sharded along these axes."""
         return math.prod([self.mesh.shape[n] for n in axes])
 
     @staticmethod
     def axes_text(axes: tuple) -> str:
-        """`'x' and 'y'`, for messages."""
+        """Format axes for messages: `'x' and 'y'`."""
         return " and ".join([repr(n) for n in axes])
 
     def text(self, operand: int) -> str:
-        """How an operand is divided: `P('x', None)`."""
+        """Format the sharding of an operand: `P('x', None)`."""
         return spec_text(self.cuts[operand])
 
-    def with_cut(self, operand: int, dimension: int, axes: tuple) -> str:
-        """How to write that an operand is divided so: `P('x', None)`."""
+    def required_spec(self, operand: int, dimension: int, axes: tuple) -> str:
+        """Format the spec that an operand needs: `P('x', None)`."""
         cuts = list(self.cuts[operand])
         cuts[dimension] = axes
         return spec_text(cuts)
 
 
 def spec_text(cuts: Sequence[tuple]) -> str:
-    """`P('x', None)`."""
+    """Format a spec: `P('x', None)`."""
     return repr(PartitionSpec(*cuts))
 
 
 def infer(primitive: Any, avals: Sequence[Any], out: Any, params: dict) -> Any:
-    """The aval(s) of an operation's result(s), with the shardings that follow from its operands."""
+    """Infer the aval(s) of the result(s), with the shardings that follow from the operands."""
     several = primitive.multiple_results
     outs = list(out) if several else [out]
     call = Call(primitive.name, avals, common_mesh(primitive.name, avals), outs, params)
@@ -186,7 +186,7 @@ def infer(primitive: Any, avals: Sequence[Any], out: Any, params: dict) -> Any:
 
 
 def common_mesh(name: str, avals: Sequence[Any]) -> Any:
-    """The mesh of all operands that have one in their types."""
+    """Return the mesh of all operands that have one in their types."""
     found, first = None, 0
     for i, a in enumerate(avals):
         sharding = getattr(a, "sharding", None)

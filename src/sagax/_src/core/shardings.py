@@ -1,8 +1,8 @@
-"""Shardings: which part of an array lies on which device.
+"""Define shardings: the assignment of array shards to devices.
 
-A sharding of `n` devices cuts each dimension of an array into a number of parts and gives each
-device a part; devices may have equal parts. All else (index maps, the engine's notation) follows
-from that, so a class of shardings only tells its devices and its `tiles`.
+A sharding splits each dimension of an array into a number of shards, and gives each device one; devices
+may have equal shards. Everything else (index maps, XLA's notation) derives from that, so a class of
+shardings only defines its devices and its `tiles`.
 """
 
 from __future__ import annotations
@@ -41,52 +41,52 @@ class ShardingError(SagaxError, ValueError):
 
 
 class IndivisibleError(ShardingError):
-    """A dimension whose size the axes of the mesh do not divide."""
+    """The axes of the mesh do not divide the size of a dimension."""
 
     code = "SX0213"
 
 
 class DuplicateSpecError(ShardingError):
-    """A specification that names an axis of the mesh twice."""
+    """A specification names an axis of the mesh twice."""
 
 
 class ShardingTypeError(SagaxError, TypeError):
-    """Operands whose shardings do not go together, where shardings are part of types."""
+    """Operands have conflicting shardings, where shardings are part of types."""
 
     code = "SX0211"
 
 
 for _class in (ShardingError, IndivisibleError, DuplicateSpecError, ShardingTypeError):
-    _class.__module__ = "sagax.errors"  # their public home
+    _class.__module__ = "sagax.errors"  # the public module
 
 
 class Tiles(NamedTuple):
-    """How arrays are cut: the number of parts of each dimension, and each device's part."""
+    """The number of shards of each dimension, and the shard of each device."""
 
     parts: tuple[int, ...]
     of_device: tuple[tuple[int, ...], ...]
 
 
 class Sharding:
-    """Which part of an array lies on which device. The base of all shardings."""
+    """Assign shards of arrays to devices. The base of all shardings."""
 
     __slots__ = ("__weakref__",)
 
-    _memory_kind: str | None  # None: the default one of the devices
+    _memory_kind: str | None  # None: the default of the devices
 
-    # -- what a class of shardings tells ---------------------------------------------------------
+    # -- methods that subclasses define ----------------------------------------------------------
 
     @property
     def _device_assignment(self) -> tuple:
-        """The devices, in the order in which programs number them."""
+        """The devices, in the order of an executable's device assignment."""
         raise NotImplementedError(f"{type(self).__name__}._device_assignment")
 
     def tiles(self, ndim: int) -> Tiles:
-        """How arrays of `ndim` dimensions are cut."""
+        """Return the tiles of arrays of `ndim` dimensions."""
         raise NotImplementedError(f"{type(self).__name__}.tiles")
 
     def with_memory_kind(self, kind: str) -> Sharding:
-        """The same sharding in another kind of memory."""
+        """Return the same sharding in another kind of memory."""
         raise NotImplementedError(f"{type(self).__name__}.with_memory_kind")
 
     @property
@@ -94,7 +94,7 @@ class Sharding:
         """The kind of memory on each device; None if there are no devices yet."""
         return self._memory_kind or self._device_assignment[0].default_memory().kind
 
-    # -- what follows from it --------------------------------------------------------------------
+    # -- derived properties ----------------------------------------------------------------------
 
     @property
     def device_set(self) -> set:
@@ -103,7 +103,7 @@ class Sharding:
 
     @property
     def num_devices(self) -> int:
-        """How many devices there are."""
+        """The number of devices."""
         return len(self._device_assignment)
 
     @property
@@ -120,40 +120,40 @@ class Sharding:
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all devices belong to this process."""
+        """True if all devices belong to this process."""
         return len(self.local_devices) == len(self._device_assignment)
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether each device has the whole array."""
+        """True if each device has the whole array."""
         raise NotImplementedError(f"{type(self).__name__}.is_fully_replicated")
 
     def devices_indices_map(self, global_shape: Sequence[int]) -> Mapping[Any, Index]:
-        """For each device the index of its part: `x[index]` of an array x of this shape."""
+        """Map each device to the index of its shard: `x[index]` of an array x of this shape."""
         shape = tuple(global_shape)
         return dict(zip(self._device_assignment, self.indices(shape), strict=True))
 
     def addressable_devices_indices_map(
         self, global_shape: Sequence[int]
     ) -> Mapping[Any, Index | None]:
-        """As `devices_indices_map`, for the devices of this process only."""
+        """Map each device of this process to the index of its shard."""
         here = self.addressable_devices
         return {d: i for d, i in self.devices_indices_map(global_shape).items() if d in here}
 
     def indices(self, shape: tuple[int, ...]) -> tuple[Index, ...]:
-        """The index of each device's part, in the order of the devices."""
+        """Return the index of each device's shard, in the order of the devices."""
         steps = self.shard_shape(shape)
         tiles = self.tiles(len(shape))
         return _indices(tiles, steps)
 
     def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape of one device's part of an array. Raises ValueError if it cannot be cut so."""
+        """Return the shape of one shard. Raises ValueError if the shape is not divisible."""
         shape = tuple(global_shape)
         self.check_shape(shape)
         return tuple([size // n for size, n in zip(shape, self.tiles(len(shape)).parts)])
 
     def check_shape(self, shape: tuple, **facts: Any) -> None:
-        """Raises a ValueError, with the facts about whose shape it is, if it cannot be cut so."""
+        """Raise a ValueError, with the facts about the array, if the shape is not divisible."""
         for axis, (size, n) in enumerate(zip(shape, self.tiles(len(shape)).parts)):
             if not dims.is_dim(size) and size % n:
                 raise IndivisibleError(
@@ -163,7 +163,7 @@ class Sharding:
                 )
 
     def is_equivalent_to(self, other: Any, ndim: int) -> bool:
-        """Whether both put the same parts of arrays of `ndim` dimensions on the same devices."""
+        """Return whether both assign equal shards of `ndim`-dimensional arrays to the same devices."""
         if self is other:
             return True
         return (
@@ -174,7 +174,7 @@ class Sharding:
         )
 
     def engine_text(self, ndim: int) -> str:
-        """The sharding in XLA's notation."""
+        """Return the sharding in XLA's notation."""
         parts, of_device = self.tiles(ndim)
         count = math.prod(parts)
         if count == 1:
@@ -194,7 +194,7 @@ def _indices(tiles: Tiles, steps: tuple[int, ...]) -> tuple[Index, ...]:
 
 @functools.lru_cache(maxsize=4096)
 def _text(parts: tuple[int, ...], of_device: tuple[tuple[int, ...], ...]) -> str:
-    """Devices are listed tile by tile; those that have the same tile stand side by side."""
+    """Format the tiles; devices with equal tiles are adjacent."""
     by_tile: dict[tuple, list[int]] = {tile: [] for tile in np.ndindex(*parts)}
     for position, tile in enumerate(of_device):
         by_tile[tile].append(position)
@@ -207,7 +207,7 @@ def _text(parts: tuple[int, ...], of_device: tuple[tuple[int, ...], ...]) -> str
 
 
 class SingleDeviceSharding(Sharding):
-    """All of the array on one device.
+    """Put the whole array on one device.
 
     >>> import sagax
     >>> from sagax.sharding import SingleDeviceSharding
@@ -258,10 +258,10 @@ class SingleDeviceSharding(Sharding):
 
 
 class NamedSharding(Sharding):
-    """An array cut along the axes of a mesh as a `PartitionSpec` says.
+    """Shard an array along the axes of a mesh by a `PartitionSpec`.
 
     Args:
-      mesh: a `Mesh`; or an `AbstractMesh`, where there are no devices yet.
+      mesh: a `Mesh`; or an `AbstractMesh`, without devices.
       spec: for each dimension an axis of the mesh, a tuple of axes, or None.
       memory_kind: the kind of memory on each device, the default one if left out.
 
@@ -304,7 +304,7 @@ class NamedSharding(Sharding):
 
     @property
     def replicated_axes(self) -> frozenset:
-        """The axes of the mesh along which nothing is cut."""
+        """The axes of the mesh along which arrays are replicated."""
         return frozenset(self.mesh.axis_names) - frozenset(self.spec.used_axes())
 
     @property
@@ -321,20 +321,20 @@ class NamedSharding(Sharding):
 
     def _check_rank(self, ndim: int, shape: Any, **facts: Any) -> None:
         what = f"an array of {ndim} dimensions" if shape is None else f"an array of shape {shape}"
-        kept = PartitionSpec(*tuple(self.spec)[:ndim])
+        shortened = PartitionSpec(*tuple(self.spec)[:ndim])
         raise ShardingError(
             f"the specification {self.spec!r} has {len(self.spec)} entries, which is more than the "
             f"{ndim} dimension{'' if ndim == 1 else 's'} of {what}",
             **{
                 "expected": f"at most {ndim} entries",
                 "got": repr(self.spec),
-                "fix": f"use {kept!r}",
+                "fix": f"use {shortened!r}",
                 **facts,
             },
         )
 
     def check_shape(self, shape: tuple, **facts: Any) -> None:
-        """Raises a ValueError if arrays of this shape cannot be cut so; it says what would fit."""
+        """Raise a ValueError, with a spec that fits, if the shape is not divisible."""
         if len(self.spec) > len(shape):
             self._check_rank(len(shape), shape, **facts)
         sizes = self.mesh.shape
@@ -369,12 +369,12 @@ class NamedSharding(Sharding):
         return NamedSharding(self.mesh, self.spec, memory_kind=kind)
 
     def with_spec(self, spec: Any) -> NamedSharding:
-        """The same mesh with another specification."""
+        """Return the same mesh with another spec."""
         spec = spec if isinstance(spec, PartitionSpec) else PartitionSpec(*spec)
         return NamedSharding(self.mesh, spec, memory_kind=self._memory_kind)
 
     def update(self, **changes: Any) -> NamedSharding:
-        """The same sharding with `mesh`, `spec` or `memory_kind` replaced."""
+        """Return the same sharding with `mesh`, `spec` or `memory_kind` replaced."""
         return NamedSharding(
             changes.get("mesh", self.mesh),
             changes.get("spec", self.spec),
@@ -389,7 +389,7 @@ class NamedSharding(Sharding):
         return f"NamedSharding(mesh={self.mesh}, spec={self.spec!r}{kind})"
 
 
-# Interned, as meshes are: programs are looked up by the shardings of their arguments.
+# Interned, as meshes are: caches of executables are keyed by the shardings of arguments.
 _known: weakref.WeakValueDictionary[tuple, NamedSharding] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
 
@@ -423,12 +423,17 @@ def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedShar
     if isinstance(mesh, Mesh):
         memory_kind = checked_memory_kind(mesh._flat[0], memory_kind)
     with _lock:
-        made = _known.get((mesh, spec, memory_kind))
-        if made is None:
-            made = object.__new__(cls)
-            made.mesh, made.spec, made._memory_kind, made._texts = mesh, spec, memory_kind, {}
-            _known[mesh, spec, memory_kind] = made
-    return made
+        interned = _known.get((mesh, spec, memory_kind))
+        if interned is None:
+            interned = object.__new__(cls)
+            interned.mesh, interned.spec, interned._memory_kind, interned._texts = (
+                mesh,
+                spec,
+                memory_kind,
+                {},
+            )
+            _known[mesh, spec, memory_kind] = interned
+    return interned
 
 
 def _unpickle_named(mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:
@@ -439,15 +444,15 @@ def _unpickle_named(mesh: Any, spec: Any, memory_kind: str | None) -> NamedShard
 def named_tiles(sizes: tuple[int, ...], names: tuple, cut: tuple[tuple, ...]) -> Tiles:
     coordinates = np.indices(sizes).reshape(len(sizes), -1)  # of each device, in mesh order
     where = dict(zip(names, range(len(names)), strict=True))
-    parts, places = [], []
+    parts, shards = [], []
     for axes in cut:
-        n, place = 1, np.zeros(coordinates.shape[1], int)
+        n, index = 1, np.zeros(coordinates.shape[1], int)
         for name in axes:
             size = sizes[where[name]]
-            n, place = n * size, place * size + coordinates[where[name]]
+            n, index = n * size, index * size + coordinates[where[name]]
         parts.append(n)
-        places.append(place)
-    stacked = np.stack(places, 1) if places else np.zeros((coordinates.shape[1], 0), int)
+        shards.append(index)
+    stacked = np.stack(shards, 1) if shards else np.zeros((coordinates.shape[1], 0), int)
     return Tiles(tuple(parts), tuple([tuple(row) for row in stacked.tolist()]))
 
 
@@ -455,7 +460,7 @@ def named_tiles(sizes: tuple[int, ...], names: tuple, cut: tuple[tuple, ...]) ->
 
 
 def checked_memory_kind(device: Any, kind: str | None) -> str | None:
-    """The kind of memory, if the device has it; None if it is the default one."""
+    """Return the kind of memory if the device has it; None if it is the default."""
     if kind is None or kind == device.default_memory().kind:
         return None
     known = [m.kind for m in device.addressable_memories()]
@@ -470,7 +475,7 @@ def checked_memory_kind(device: Any, kind: str | None) -> str | None:
 
 
 def check_axes(spec: PartitionSpec, mesh: Any) -> None:
-    """Raises a ValueError unless each axis in the specification is one of the mesh, and once."""
+    """Raise a ValueError unless all axes of the spec belong to the mesh, each used only one time."""
     names = spec.used_axes()
     known = mesh.axis_names
     extra = sorted(map(str, (spec.unreduced | spec.reduced) - set(known)))
@@ -486,11 +491,11 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
             )
     twice = [n for n in dict.fromkeys(names) if names.count(n) > 1]
     if twice:
-        places = [i for i in range(len(spec)) if twice[0] in spec.axes(i)]
-        kept = PartitionSpec(
+        repeated = [i for i in range(len(spec)) if twice[0] in spec.axes(i)]
+        fitting = PartitionSpec(
             *[
-                tuple(n for n in dict.fromkeys(spec.axes(i)) if n != twice[0] or i == places[0])
-                if i in places
+                tuple(n for n in dict.fromkeys(spec.axes(i)) if n != twice[0] or i == repeated[0])
+                if i in repeated
                 else spec[i]
                 for i in range(len(spec))
             ]
@@ -500,12 +505,12 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
             f"positional dimension, but {spec!r} has duplicate entries for {twice[0]!r}",
             got=f"{spec!r}, which names {twice[0]!r} "
             + (
-                f"for dimensions {' and '.join(map(str, places))}"
-                if len(places) > 1
-                else f"twice for dimension {places[0]}"
+                f"for dimensions {' and '.join(map(str, repeated))}"
+                if len(repeated) > 1
+                else f"twice for dimension {repeated[0]}"
             ),
             expected="each axis of the mesh at most once",
-            fix=f"use {kept!r}",
+            fix=f"use {fitting!r}",
             spec=spec,
             mesh=mesh,
         )
@@ -518,7 +523,7 @@ def check_axes(spec: PartitionSpec, mesh: Any) -> None:
 
 
 def _with_known_axes(spec: PartitionSpec, mesh: Any) -> str:
-    """What to write instead of a specification that names axes which the mesh does not have."""
+    """Return a spec without the axes that the mesh lacks, for the error."""
     known = [n for n in mesh.axis_names if n not in spec.used_axes()]
 
     def nearest(name: Any) -> Any:
@@ -538,22 +543,22 @@ def _with_known_axes(spec: PartitionSpec, mesh: Any) -> str:
 
 
 def fitting_spec(spec: PartitionSpec, shape: tuple, mesh: Any) -> PartitionSpec:
-    """A specification near to `spec` that divides the shape: axes move to where they divide."""
+    """Return a spec near to `spec` that divides the shape: axes move to dimensions that they divide."""
     sizes = mesh.shape
     found: list[Any] = [list(spec.axes(i)) for i in range(len(shape))]
     homeless = []
     for i, names in enumerate(found):
-        kept: list[Any] = []
+        axes: list[Any] = []
         for name in names:
-            if dims.is_dim(shape[i]) or shape[i] % math.prod([sizes[n] for n in (*kept, name)]):
+            if dims.is_dim(shape[i]) or shape[i] % math.prod([sizes[n] for n in (*axes, name)]):
                 homeless.append(name)
             else:
-                kept.append(name)
-        found[i] = kept
+                axes.append(name)
+        found[i] = axes
     for name in homeless:
-        for i, kept in enumerate(found):
-            if not kept and not dims.is_dim(shape[i]) and shape[i] % sizes[name] == 0 < shape[i]:
-                kept.append(name)
+        for i, axes in enumerate(found):
+            if not axes and not dims.is_dim(shape[i]) and shape[i] % sizes[name] == 0 < shape[i]:
+                axes.append(name)
                 break
     while found and not found[-1]:
         found.pop()
@@ -561,7 +566,7 @@ def fitting_spec(spec: PartitionSpec, shape: tuple, mesh: Any) -> PartitionSpec:
 
 
 def shown_in_type(sharding: Any, ndim: int) -> NamedSharding | None:
-    """What the type of an array of `ndim` dimensions shows of its sharding: the Explicit axes.
+    """Return the sharding in the type of an array of `ndim` dimensions: the Explicit axes only.
 
     None if its mesh has none.
     """
@@ -575,7 +580,7 @@ def shown_in_type(sharding: Any, ndim: int) -> NamedSharding | None:
 
 
 def without_dimension(sharding: NamedSharding | None, dimension: int) -> NamedSharding | None:
-    """The sharding of what is left of arrays when they lose a dimension."""
+    """Return the sharding of arrays that lose a dimension."""
     if sharding is None:
         return None
     parts = list(sharding.spec)
@@ -586,7 +591,7 @@ def without_dimension(sharding: NamedSharding | None, dimension: int) -> NamedSh
 def with_dimension(
     sharding: NamedSharding | None, dimension: int, entry: Any = None
 ) -> NamedSharding | None:
-    """The sharding of arrays that get one more dimension, which is divided as `entry` says."""
+    """Return the sharding of arrays that get one more dimension, sharded as `entry`."""
     if sharding is None:
         return None
     parts = list(sharding.spec) + [None] * (dimension - len(sharding.spec))
@@ -594,8 +599,8 @@ def with_dimension(
     return sharding.with_spec(sharding.spec.update(partitions=tuple(parts)))
 
 
-def divided_alike(a: NamedSharding | None, b: NamedSharding | None) -> bool:
-    """Whether two types show the same division; a type without sharding shows whole dimensions."""
+def same_sharding(a: NamedSharding | None, b: NamedSharding | None) -> bool:
+    """Return whether two types have equal shardings; a type without one is unsharded."""
     if a is b:
         return True
     if a is None or b is None:
@@ -606,7 +611,7 @@ def divided_alike(a: NamedSharding | None, b: NamedSharding | None) -> bool:
 
 
 def dimensions_text(shape: tuple, sharding: NamedSharding) -> str:
-    """`8@x,4@(x,y),3`: sizes, and the axes along which they are divided."""
+    """Format sizes and the axes that shard them: `8@x,4@(x,y),3`."""
     found = []
     for i, size in enumerate(shape):
         axes = sharding.spec.axes(i)
@@ -619,7 +624,7 @@ def dimensions_text(shape: tuple, sharding: NamedSharding) -> str:
 
 
 def sdy_mesh(mesh: Any, devices: Sequence[Any] = ()) -> str:
-    """The axes of a mesh as the sdy dialect writes them, for a program on these devices."""
+    """Return the axes of a mesh in the sdy dialect, for a module on these devices."""
     axes = ", ".join([f'"{name}"={size}' for name, size in mesh.shape_tuple])
     flat = mesh._flat if isinstance(mesh, Mesh) else devices
     if tuple(flat) == tuple(devices) or not devices:
@@ -629,9 +634,9 @@ def sdy_mesh(mesh: Any, devices: Sequence[Any] = ()) -> str:
 
 
 def sdy_sharding(mesh_name: str, spec: PartitionSpec, ndim: int, *, open: bool = False) -> str:
-    """A sharding as the sdy dialect writes it: `<@mesh, [{"x"}, {}]>`.
+    """Return a sharding in the sdy dialect: `<@mesh, [{"x"}, {}]>`.
 
-    UNCONSTRAINED dimensions, and with `open` all, may be cut further by the compiler.
+    The compiler may shard UNCONSTRAINED dimensions further, and with `open` all.
     """
     parts = []
     for i in range(ndim):

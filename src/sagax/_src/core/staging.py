@@ -1,4 +1,4 @@
-"""Stage functions: run them on tracers, and record a jaxpr."""
+"""Stage functions: run them on tracers, and record jaxprs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SCALARS = (bool, int, float, complex)
 
 
 class StagedTracer(Tracer):
-    """Stands for a variable of the jaxpr being recorded."""
+    """Represent a variable of the jaxpr under construction."""
 
     __slots__ = ("_var",)
 
@@ -34,7 +34,7 @@ class StagedTracer(Tracer):
 
 
 class StageTrace(Trace):
-    """Records equations. Values from outside become inputs of their own (`captured`)."""
+    """Record equations. Values of outer traces become additional inputs (`captured`)."""
 
     __slots__ = (
         "argument_links",
@@ -55,16 +55,16 @@ class StageTrace(Trace):
         self.debug_info = debug_info
         self.equations: list[Eqn] = []
         self.invars: list[Var] = []
-        # id of a captured value -> (its variable, the value); holding the value keeps the id its own
+        # id of a captured value -> (its variable, the value); the reference keeps the id valid
         self.captured: dict[int, tuple[Var, Any]] = {}
-        # for messages: how the user names an input; which outer value it stands for
+        # for messages: the user's name of an input; the outer value that it represents
         self.invar_paths: dict[Var, str] = {}
         self.argument_links: dict[Var, Any] = {}
         self.x64 = config.current().x64
         self.here = written.here
 
     def new_input(self, aval: Any, path: str | None = None) -> StagedTracer:
-        """A tracer for one more input of the jaxpr."""
+        """Return a tracer for one more input of the jaxpr."""
         var = Var(aval)
         self.invars.append(var)
         if path is not None:
@@ -72,7 +72,7 @@ class StageTrace(Trace):
         return StagedTracer(self, aval, var)
 
     def atom(self, x: Any) -> Any:
-        """The variable or literal that stands for `x` in this jaxpr."""
+        """Return the variable or literal of `x` in this jaxpr."""
         if type(x) is StagedTracer and x._trace is self:
             return x._var
         kind = type(x)
@@ -107,7 +107,7 @@ class StageTrace(Trace):
         return var
 
     def lift(self, x: Any) -> StagedTracer:
-        """`x` as a tracer of this trace (a literal is kept as an input-less value through its atom)."""
+        """Convert `x` to a tracer of this trace (a literal stays an atom without input)."""
         if type(x) is StagedTracer and x._trace is self:
             return x
         atom = self.atom(x)
@@ -120,10 +120,10 @@ class StageTrace(Trace):
         return StagedTracer(self, literal.aval, self._capture(value, literal.aval))
 
     def record(self, primitive: Any, args: tuple, params: dict) -> Any:
-        """Append an equation; its results. What the primitive's rule for staging does."""
+        """Append an equation and return its results. Called by the primitive's staging rule."""
         return StageTrace.process(self, primitive, args, params, False)
 
-    # Not by way of `record`: a call less for each equation, and a frame less in the stack that is kept.
+    # Inlines `record`, to save a call and a stack frame for each equation.
     def process(self, primitive: Any, args: tuple, params: dict, by_its_rule: bool = True) -> Any:
         if primitive.stage_rule is not None and by_its_rule:
             return primitive.stage_rule(self, args, params)
@@ -139,7 +139,7 @@ class StageTrace(Trace):
                 in_avals.append(atom.aval)
         try:
             out = primitive.abstract_eval(tuple(in_avals), params)
-        except SagaxError as error:  # rules see types only
+        except SagaxError as error:  # rules know types only
             raise error.about_operands(args) from None
         effects = (
             primitive.effects_rule(**params) if primitive.effects_rule is not None else no_effects
@@ -161,7 +161,7 @@ class StageTrace(Trace):
         return StagedTracer(self, out, var)
 
     def finish(self, outs: Sequence[Any]) -> tuple[Jaxpr, list]:
-        """The jaxpr recorded so far with these outputs, and the values of its constvars."""
+        """Return the jaxpr recorded so far with these outputs, and the values of its constvars."""
         atoms = [self.atom(x) for x in outs]
         pairs = list(self.captured.values())
         jaxpr = Jaxpr(
@@ -177,8 +177,8 @@ def stage(
 ) -> tuple[Jaxpr, list]:
     """Record `fun`, which takes and returns flat values, on inputs of the given avals.
 
-    Returns the jaxpr and the values that it captured from outside (arrays, or tracers of the
-    transformations around), one for each of its constvars.
+    Returns the jaxpr and the values that it captured (arrays, or tracers of outer transformations), one
+    for each of its constvars.
     """
     trace = StageTrace(state.trace, debug_info)
     result = _run(trace, fun, in_avals)
@@ -197,7 +197,7 @@ def _run(
     try:
         with xla.TracebackScope(), entered(trace):
             if config.current().masks == "lazy":
-                with sockets.masks_over(trace) as check:
+                with sockets.enter_mask_trace(trace) as check:
                     outs = fun(*ins)
                     check(outs)
                 return trace.finish(outs)
@@ -216,13 +216,13 @@ def stage_closed(
     in_avals: Sequence[Any],
     debug_info: DebugInfo = no_debug_info,
 ) -> ClosedJaxpr:
-    """As `stage`, as one closed jaxpr."""
+    """Record `fun` as one closed jaxpr, as `stage` does."""
     jaxpr, consts = stage(fun, in_avals, debug_info)
     return ClosedJaxpr(jaxpr, consts)
 
 
 def hoist_constants(jaxpr: Jaxpr) -> Jaxpr:
-    """The same program with its constvars as leading inputs."""
+    """Convert the constvars of a jaxpr to leading inputs."""
     if not jaxpr.constvars:
         return jaxpr
     found = jaxpr.memo.get(memo_keys.HOISTED_CONSTANTS)

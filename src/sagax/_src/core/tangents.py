@@ -1,7 +1,8 @@
-"""What derivative rules are given instead of numbers: symbolic zeros and unknown linear operands."""
+"""Define symbolic zeros and linear operands, the special arguments of derivative rules."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,7 +10,7 @@ from sagax._src.core.value import aval_of
 
 
 class Zero:
-    """A tangent or cotangent that is zero, known without any array. `aval` is its tangent type."""
+    """A symbolic zero tangent or cotangent, without an array. `aval` is its tangent type."""
 
     __slots__ = ("aval",)
 
@@ -18,12 +19,12 @@ class Zero:
 
     @staticmethod
     def like(aval: Any) -> Zero:
-        """The zero tangent of a primal value of type `aval`."""
+        """Return the zero tangent of a primal value of type `aval`."""
         return Zero(aval.to_tangent_aval())
 
     @staticmethod
     def from_primal_value(x: Any) -> Zero:
-        """The zero tangent of a value."""
+        """Return the zero tangent of a value."""
         return Zero.like(aval_of(x))
 
     def __repr__(self) -> str:
@@ -31,7 +32,7 @@ class Zero:
 
 
 class Linear:
-    """In a transpose rule: the operand in which the operation is linear, and whose cotangent is wanted."""
+    """Mark, in a transpose rule, a linear operand, whose cotangent is to be computed."""
 
     __slots__ = ("aval",)
 
@@ -62,18 +63,31 @@ def is_linear(x: Any) -> bool:
     return type(x) is Linear
 
 
+def set_zero_derivative(*primitives: Any) -> None:
+    """Make the tangents of all results of primitives symbolic zeros."""
+    for p in primitives:
+        p.jvp_rule = functools.partial(_zero_jvp, p)
+
+
+def _zero_jvp(p: Any, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
+    out = p.bind(*primals, **params)
+    if p.multiple_results:
+        return out, [Zero.like(aval_of(o)) for o in out]
+    return out, Zero.like(aval_of(out))
+
+
 def nonzero_marks(tangents: Iterable[Any]) -> tuple[bool, ...]:
     """Mark the tangents (or cotangents) that are not symbolic zeros."""
     return tuple([type(t) is not Zero for t in tangents])
 
 
 def nonzero_tangents(tangents: Iterable[Any]) -> list:
-    """The tangents (or cotangents) that are not symbolic zeros."""
+    """Return the tangents (or cotangents) that are not symbolic zeros."""
     return [t for t in tangents if type(t) is not Zero]
 
 
 def linear_marks(operands: Iterable[Any]) -> tuple[bool, ...]:
-    """Mark the operands of a transpose rule whose cotangents are wanted."""
+    """Mark the linear operands of a transpose rule."""
     return tuple([type(x) is Linear for x in operands])
 
 
@@ -84,7 +98,7 @@ def spread_tangents(given: Iterable[Any], marks: Iterable[bool], avals: Sequence
 
 
 def spread_cotangents(given: Iterable[Any], marks: Iterable[bool], operands: Sequence[Any]) -> list:
-    """Put the given cotangents at the marked ones of the linear operands, symbolic zeros at the others.
+    """Put the given cotangents at the marked linear operands, symbolic zeros at the others.
 
     `marks` has an entry for each linear operand. The other operands get None.
     """
@@ -96,5 +110,5 @@ def spread_cotangents(given: Iterable[Any], marks: Iterable[bool], operands: Seq
 
 
 def transposed_operands(operands: Iterable[Any], cotangents: Iterable[Any]) -> list:
-    """What a transposed jaxpr takes: the operands that are not linear, then the cotangents that are not zero."""
+    """Return the operands of a transposed jaxpr: nonlinear operands, then nonzero cotangents."""
     return [x for x in operands if type(x) is not Linear] + nonzero_tangents(cotangents)

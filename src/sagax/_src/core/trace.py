@@ -1,8 +1,8 @@
-"""Traces and tracers: how operations find the transformation that is at work.
+"""Dispatch primitives to the current trace.
 
-There is one current trace. `bind` hands every operation to it; it knows the trace beneath (`parent`),
-where it sends what it does not handle. Nested transformations are therefore ordinary Python nesting
-and need no level numbers. The trace at the bottom evaluates.
+There is one current trace. `bind` hands every operation to it. It forwards what it does not handle to
+its `parent`. Nested transformations are therefore ordinary Python nesting and need no level numbers.
+The outermost trace evaluates.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING or lazy_imports():
 class NamedAxis(NamedTuple):
     """A named axis that a trace introduces.
 
-    `manual` says that it is an axis of a mesh, along which devices work apart; `checked` that types
-    tell which values differ along it.
+    `manual` marks an axis of a mesh inside of `shard_map`; `checked` means that types record along which
+    axes values vary.
     """
 
     name: Any
@@ -40,13 +40,15 @@ class NamedAxis(NamedTuple):
 
 
 class Trace:
-    """An interpreter of operations. `process` handles one; results are values of this trace."""
+    """Interpret operations. `process` handles one; results are values of this trace."""
 
     __slots__ = ("__weakref__", "alive", "axis", "debug_info", "parent")
 
-    records = False  # whether all it does with an operation is to record it
-    parent: Any  # the trace beneath; None at the bottom
-    debug_info: Any  # what a user calls the traced function and its arguments; None: nobody's
+    records = False  # whether it only records operations
+    parent: Any  # the outer trace; None at the bottom
+    debug_info: (
+        Any  # names of the traced function and its arguments; None if it has no user function
+    )
 
     def __init__(self, parent: Trace | None) -> None:
         self.parent = parent
@@ -59,7 +61,7 @@ class Trace:
         raise NotImplementedError(type(self).__name__)
 
     def encloses(self, other: Trace | None) -> bool:
-        """Whether this trace is `other` or lies beneath it."""
+        """Return whether this trace is `other` or an outer trace of it."""
         while other is not None:
             if other is self:
                 return True
@@ -68,7 +70,7 @@ class Trace:
 
 
 class EvalTrace(Trace):
-    """The bottom: evaluates at once. How, is plugged in when sagax is assembled."""
+    """Evaluate operations eagerly, by the evaluator that the runtime installs."""
 
     __slots__ = ("evaluate",)
 
@@ -81,7 +83,7 @@ class EvalTrace(Trace):
 
 
 def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
-    """Evaluate with the NumPy reference rule; what core does before a runtime is plugged in."""
+    """Evaluate with the NumPy reference rule; the default before the runtime installs another."""
     for a in args:
         if isinstance(a, Tracer):
             raise leaked(a)
@@ -98,8 +100,8 @@ def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
 evaluation = EvalTrace()
 
 
-class _AtWork:
-    """The trace at work in a thread, from where the first one is entered until it is left again."""
+class _CurrentTrace:
+    """Hold the current trace of a thread, while any trace is entered."""
 
     __slots__ = ("here", "thread", "trace")
 
@@ -109,44 +111,43 @@ class _AtWork:
         self.here = written.here
 
 
-# A context variable, not a `threading.local`: each operation looks whether anything is traced, and this
-# takes a tenth of the time.
-_at_work: ContextVar[_AtWork | None] = ContextVar("sagax trace", default=None)
-_at_work.set(None)  # a value that was set is found faster than a default
-# None where nothing is traced, so that `state.trace` is `evaluation`; for the hottest callers
-at_work = _at_work.get
+# A context variable is ten times faster to read than a `threading.local`, and each operation reads it.
+_current_trace: ContextVar[_CurrentTrace | None] = ContextVar("sagax trace", default=None)
+_current_trace.set(None)  # reading a set value is faster than reading a default
+# None means `evaluation`; for the hottest callers of `state.trace`
+current_trace = _current_trace.get
 
 
-def _own_at_work() -> _AtWork | None:
-    """What is at work in this thread; a copy of the context may have come from another one."""
-    found = _at_work.get()
+def _own_current_trace() -> _CurrentTrace | None:
+    """Return this thread's entry; a copied context may hold that of another thread."""
+    found = _current_trace.get()
     return found if found is not None and found.thread == threading.get_ident() else None
 
 
 class _State:
-    """What is at work in this thread."""
+    """Access the current trace of this thread."""
 
     __slots__ = ()
 
     @property
     def trace(self) -> Trace:
-        found = _own_at_work()
+        found = _own_current_trace()
         return evaluation if found is None else found.trace
 
     @trace.setter
     def trace(self, trace: Trace) -> None:
-        found = _own_at_work()
+        found = _own_current_trace()
         if found is not None:
             found.trace = trace
         elif trace is not evaluation:
-            _at_work.set(_AtWork(trace))
+            _current_trace.set(_CurrentTrace(trace))
 
 
 state = _State()
 
 
 class current:
-    """Context manager: `trace` is the current trace inside."""
+    """Make `trace` the current trace in a context."""
 
     __slots__ = ("before", "trace")
 
@@ -154,10 +155,10 @@ class current:
         self.trace = trace
 
     def __enter__(self) -> Any:
-        found = _own_at_work()
+        found = _own_current_trace()
         if found is None:
             self.before = None
-            _at_work.set(_AtWork(self.trace))
+            _current_trace.set(_CurrentTrace(self.trace))
         else:
             self.before = found.trace
             found.trace = self.trace
@@ -165,17 +166,17 @@ class current:
 
     def __exit__(self, *_: Any) -> None:
         if self.before is None:
-            # For copies of the context too, which tasks and callbacks keep that the traced function started.
+            # Copied contexts, as of tasks and callbacks that the traced function started, see the change too.
             state.trace = evaluation
-            _at_work.set(None)
+            _current_trace.set(None)
         else:
             state.trace = self.before
 
 
 class entered(current):
-    """Context manager: a new trace is current inside and dead afterwards.
+    """Make a new trace current in a context, and mark it dead at the end.
 
-    A tracer of it that is used later has leaked; the dead trace is how that is noticed.
+    The dead trace reveals leaked tracers, which are used afterwards.
     """
 
     __slots__ = ()
@@ -186,7 +187,7 @@ class entered(current):
 
 
 def axis_environment() -> tuple[NamedAxis, ...]:
-    """The named axes in scope, innermost first."""
+    """Return the named axes in scope, innermost first."""
     found: list[NamedAxis] = []
     trace: Trace | None = state.trace
     while trace is not None:
@@ -197,7 +198,7 @@ def axis_environment() -> tuple[NamedAxis, ...]:
 
 
 def named_axis(name: Any) -> NamedAxis:
-    """The named axis; NameError when it is not in scope."""
+    """Return the named axis; NameError if it is not in scope."""
     trace: Trace | None = state.trace
     while trace is not None:
         if trace.axis is not None:
@@ -210,12 +211,12 @@ def named_axis(name: Any) -> NamedAxis:
 
 
 def axis_size(name: Any) -> Any:
-    """The size of the named axis; NameError when it is not in scope."""
+    """Return the size of the named axis; NameError if it is not in scope."""
     return named_axis(name).size
 
 
 class AxisTrace(Trace):
-    """Introduces named axes, and otherwise leaves all to the trace beneath."""
+    """Introduce named axes, and forward all operations to the outer trace."""
 
     __slots__ = ()
 
@@ -233,7 +234,7 @@ class AxisTrace(Trace):
 
 
 class UnboundAxisError(errors.SagaxError, NameError):
-    """A named axis that no enclosing transformation introduces."""
+    """No enclosing transformation introduces a named axis."""
 
     __module__ = "sagax.errors"
     code = "SX0121"
@@ -259,16 +260,16 @@ class UnboundAxisError(errors.SagaxError, NameError):
 
 
 def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
-    """The error for a tracer that is used where its trace is not at work."""
+    """Return the error for a tracer that is used outside of its trace."""
     return errors.UnexpectedTracerError.of(tracer)
 
 
 def no_leaks(trace: Trace) -> None:
-    """Raise if a tracer of `trace` outlives it, where that is asked for (`checking_leaks`).
+    """Raise if a tracer of `trace` outlives it and `checking_leaks` is on.
 
-    For whoever has run a function under `trace`, when nothing of that run is on the stack any more.
+    Called after the function ran under `trace`, when its frames have left the stack.
     """
-    # a trace that is over is referred to by its tracers, the caller, this call and its question
+    # a finished trace is referenced by its tracers, the caller, this call and getrefcount
     if config.current().check_tracer_leaks and sys.getrefcount(trace) > 3:
         found = leaks.leaked_tracers(trace)
         if found:
@@ -276,7 +277,7 @@ def no_leaks(trace: Trace) -> None:
 
 
 class Tracer(Array):
-    """Stands for a value while a function is being transformed."""
+    """Represent a value while a function is transformed."""
 
     __slots__ = ("__weakref__", "_trace", "aval")
 
@@ -284,11 +285,11 @@ class Tracer(Array):
 
     @property
     def inner(self) -> Any:
-        """The value this one wraps, for tracers that wrap one; None otherwise."""
+        """Return the wrapped value, for tracers that wrap one; None otherwise."""
         return None
 
     def concrete(self) -> Any:
-        """The concrete value, where the transformation knows it (derivatives of plain code); else None."""
+        """Return the concrete value if the transformation knows it (derivatives of eager code), or None."""
         inner = self.inner
         if inner is None:
             return None
@@ -312,8 +313,7 @@ class Tracer(Array):
             )
         )
 
-    # As numbers, values that are differentiated would lose their derivatives: these refuse even
-    # where the value is known.
+    # Conversions to Python numbers would drop derivatives: refuse them even where the value is known.
     def __float__(self) -> float:
         raise self._no_number("the `float` function")
 
@@ -403,5 +403,5 @@ class Tracer(Array):
 
 
 def is_concrete(value: Any) -> bool:
-    """Test whether `value` is an array that holds data, and no tracer."""
+    """Return whether `value` is an array with data, not a tracer."""
     return isinstance(value, Array) and not isinstance(value, Tracer)

@@ -1,7 +1,7 @@
-"""What every array-like value of sagax has in common, concrete or traced.
+"""Define the common base class of arrays and tracers.
 
-Concrete arrays and tracers derive from `Array`, so `isinstance(x, sagax.Array)` holds for both and
-their operators cannot drift apart: the numpy layer puts them here once, when sagax is assembled.
+Concrete arrays and tracers derive from `Array`, so `isinstance(x, sagax.Array)` holds for both. The numpy
+layer installs their operators here, so that they cannot diverge.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config
 from sagax._src.core import avals, dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics import errors
@@ -21,9 +21,9 @@ _SCALAR_TYPES = (bool, int, float, complex)
 
 
 class Array:
-    """The type of all arrays: those that hold data and those that stand for it while tracing.
+    """The type of all arrays: concrete arrays and tracers.
 
-    Use it for `isinstance` checks and annotations; make arrays with `sagax.numpy`.
+    Use it for `isinstance` checks and annotations; create arrays with `sagax.numpy`.
     """
 
     __slots__ = ()
@@ -60,7 +60,7 @@ class Array:
     def nbytes(self) -> Any:
         return self.aval.size * dtypes.itemsize(self.aval.dtype)
 
-    if TYPE_CHECKING:  # operators and methods come from the numpy layer when sagax is assembled
+    if TYPE_CHECKING:  # the numpy layer installs operators and methods
 
         def __add__(self, other: Any) -> Any: ...
         def __radd__(self, other: Any) -> Any: ...
@@ -104,14 +104,14 @@ class Array:
         def __ne__(self, other: object) -> Any: ...
         def __getattr__(self, name: str) -> Any: ...
 
-    # Contents and places: concrete arrays define these, and tracers what they can know.
+    # Contents and placement: concrete arrays define these; tracers define the statically known ones.
 
     def item(self, *args: Any) -> Any:
-        """The only element (or the one at the given index) as a Python number."""
+        """Return the only element (or the one at the given index) as a Python number."""
         raise errors.ConcretizationTypeError(self, "The problem arose with `.item()`.")
 
     def copy_to_host_async(self) -> None:
-        """Begin to copy the contents to the memory of the host."""
+        """Start copying the contents to host memory."""
         raise self._not_available("copy_to_host_async")
 
     @property
@@ -121,40 +121,40 @@ class Array:
 
     @property
     def sharding(self) -> Any:
-        """How the array is laid out over devices."""
+        """The sharding of the array over devices."""
         raise self._not_available("sharding")
 
     @property
     def committed(self) -> bool:
-        """Whether the array is bound to its devices, so that computations with it run there."""
+        """True if the array is committed to its devices, so that computations with it run there."""
         raise self._unknown("committed")
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all of the array lies on devices of this process."""
+        """True if all shards are on devices of this process."""
         raise self._unknown("is_fully_addressable")
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether each device that holds any of the array holds all of it."""
+        """True if each device holds the whole array."""
         raise self._unknown("is_fully_replicated")
 
     @property
     def addressable_shards(self) -> list:
-        """The parts of the array that lie on devices of this process."""
+        """The shards on devices of this process."""
         raise self._unknown("addressable_shards")
 
     @property
     def global_shards(self) -> list:
-        """The parts of the array on all devices."""
+        """The shards on all devices."""
         raise self._unknown("global_shards")
 
     def addressable_data(self, index: int) -> Any:
-        """The data of one of the parts that lie on devices of this process."""
+        """Return the data of one shard on a device of this process."""
         raise self._unknown("addressable_data")
 
     def devices(self) -> set:
-        """The devices that hold the array."""
+        """Return the devices that hold the array."""
         raise self._unknown("devices")
 
     def _not_available(self, name: str) -> AttributeError:
@@ -181,24 +181,24 @@ class Array:
 
 
 class Sockets:
-    """Places where later layers plug in what core must call but may not import."""
+    """Hooks by which higher layers install functions that core calls but may not import."""
 
     @staticmethod
     def concrete(x: Any) -> Any:
-        """`x` (array or scalar) as a concrete value with an aval; the runtime plugs in its arrays."""
+        """Convert `x` (array or scalar) to a concrete value with an aval; set by the runtime."""
         return np.asarray(x)
 
-    # (trace that records) -> context, in which views are made of traced masks (the option `masks`)
-    masks_over: Any = None
+    # (trace that records) -> context in which traced masks become views (the option `masks`)
+    enter_mask_trace: Any = None
 
 
 sockets = Sockets
 
 
 def aval_of(x: Any) -> ShapedArray:
-    """The aval of any value that may be an operand: array, tracer, NumPy array, Python scalar.
+    """Return the aval of an array, tracer, NumPy array or Python scalar.
 
-    Raises a TypeError that names the type when `x` is none of these.
+    Raises a TypeError that names the type of any other `x`.
     """
     try:
         return x.aval
@@ -218,7 +218,7 @@ def aval_of(x: Any) -> ShapedArray:
 
 
 def numpy_aval(x: Any, x64: bool) -> ShapedArray:
-    """The aval under which a NumPy array or scalar enters: 64-bit types narrow unless `x64`."""
+    """Return the aval of a NumPy array or scalar as an operand: 64-bit types narrow unless `x64`."""
     if type(x) is not np.ndarray and _has_mask(x):
         raise errors.ArgumentValueError(
             "Numpy masked arrays are not supported as direct inputs to JAX functions: the mask would "
@@ -234,13 +234,13 @@ def numpy_aval(x: Any, x64: bool) -> ShapedArray:
 
 
 def _has_mask(x: Any) -> bool:
-    """Whether `x` is a masked array. Who has one has loaded their module, which others need not load."""
+    """Return whether `x` is a masked array, without importing `numpy.ma`."""
     masked = sys.modules.get("numpy.ma")
     return isinstance(x, getattr(masked, "MaskedArray", ()))
 
 
 def not_an_array(x: Any) -> errors.SagaxError:
-    """The error for a value that cannot be an operand."""
+    """Return the error for a value that cannot be an operand."""
     error = errors.NotAnArrayError(x)
     called = find_operand_argument(x)
     if called:
@@ -251,14 +251,9 @@ def not_an_array(x: Any) -> errors.SagaxError:
 
 
 def is_operand(x: Any) -> bool:
-    """Whether `x` can be an operand: an array, a tracer, a NumPy array or scalar, a Python number."""
+    """Return whether `x` can be an operand: array, tracer, NumPy array or scalar, Python number."""
     if isinstance(x, (Array, *_SCALAR_TYPES)):
         return True
     if isinstance(x, (np.ndarray, np.generic)):
         return dtypes.is_numeric_dtype(x.dtype) and not (type(x) is not np.ndarray and _has_mask(x))
     return hasattr(x, "__jax_array__")
-
-
-def argument_paths(name: str, tree: Any) -> list[str]:
-    """How a user names each leaf of the argument `name`: `params['w'][0]`."""
-    return [trees.argument_path(name, path) for path in trees.key_paths(tree)]

@@ -20,7 +20,7 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
 
 
 def check_closed(closed: ClosedJaxpr) -> None:
-    """`check_jaxpr`, and that constants have the types of their variables."""
+    """Check a jaxpr, and that its constants have the types of their variables."""
     check_jaxpr(closed.jaxpr)
     if len(closed.consts) != len(closed.jaxpr.constvars):
         raise errors.JaxprTypeError(
@@ -34,7 +34,7 @@ def check_closed(closed: ClosedJaxpr) -> None:
 
 
 def _check(jaxpr: Jaxpr, checked: set[int]) -> None:
-    if id(jaxpr) in checked:  # shared jaxprs once
+    if id(jaxpr) in checked:  # check shared jaxprs only the first time
         return
     checked.add(id(jaxpr))
     bound: set[Var] = set()

@@ -1,4 +1,4 @@
-"""Read bytecode: what a function loads and stores, and which instructions compute without side effects."""
+"""Analyze bytecode: the loads, stores and side-effect-free instructions of a function."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Load", "Scan", "cells_of", "harmless_operations", "scan"]
 
 
 class Load(NamedTuple):
-    """An expression such as `scale`, `self.rate` or `options["rate"]`: a name, and what is taken of it.
+    """An expression such as `scale`, `self.rate` or `options["rate"]`: a name, and attributes and items of it.
 
     `root` is "global", "cell" or "local"; a step is (operation, key) with "attribute" or "item".
     """
@@ -29,8 +29,8 @@ class Load(NamedTuple):
 class Scan(NamedTuple):
     """The loads, stores and operations of one code object.
 
-    `rebound` are its variables, local and of cells, that are assigned; `attributes` those that are taken of
-    anything; `operations` the names of its instructions, of calls of intrinsics with the intrinsic.
+    `rebound` are its assigned variables, local ones and cells; `attributes` all attribute names that it loads;
+    `operations` its instruction names, for calls of intrinsics with the intrinsic.
     """
 
     loads: tuple[Load, ...]
@@ -39,7 +39,7 @@ class Scan(NamedTuple):
     rebound: frozenset[str]
     attributes: frozenset[str]
     operations: frozenset[str]
-    inplace: bool  # whether there is an operation such as +=
+    inplace: bool  # whether there is an in-place operation such as +=
 
     @property
     def branches(self) -> bool:
@@ -52,7 +52,7 @@ _LOCAL = frozenset(("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"))
 _LOCALS = frozenset(("LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"))
 _NO_KEY = object()
 
-_scans: dict[int, tuple[CodeType, Scan]] = {}  # by identity: equal code is not the code that runs
+_scans: dict[int, tuple[CodeType, Scan]] = {}  # by identity: equal code objects are distinct
 _MOST_SCANS = 2048
 
 
@@ -137,9 +137,11 @@ def _scan(code: CodeType) -> Scan:
     if now is not None:
         loads.append(now)
     parameters = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    once = {v: load for v, load in aliases.items() if stores[v] == 1 and v not in parameters}
+    single_assignments = {
+        v: load for v, load in aliases.items() if stores[v] == 1 and v not in parameters
+    }
     return Scan(
-        tuple(dict.fromkeys(_expanded(load, once) for load in loads)),
+        tuple(dict.fromkeys(_expanded(load, single_assignments) for load in loads)),
         tuple(c for c in code.co_consts if isinstance(c, CodeType)),
         frozenset(stored),
         frozenset(stores),
@@ -159,10 +161,9 @@ def _expanded(load: Load, aliases: Mapping[str, Load]) -> Load:
     return load
 
 
-# Instructions that do nothing but compute from values, of local variables, globals and cells; make functions and
-# containers; choose and repeat; raise. STORE_SUBSCR and the like change a container, which the caller looks after.
-# Left out, as whatever is not known: what assigns outside of the function, imports, defines classes, handles
-# exceptions, enters contexts, waits.
+# Instructions that compute from local variables, globals and cells; create functions and containers; branch
+# and loop; raise. STORE_SUBSCR and the like mutate a container, which the caller checks. Left out, as are
+# unknown ones: stores to outer variables, imports, class definitions, exception handlers, contexts, awaits.
 _IN_ALL_VERSIONS = """
     CACHE EXTENDED_ARG NOP RESUME COPY SWAP POP_TOP PUSH_NULL
     LOAD_CONST LOAD_FAST LOAD_GLOBAL LOAD_DEREF LOAD_ATTR LOAD_ASSERTION_ERROR

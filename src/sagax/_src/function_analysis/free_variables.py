@@ -1,8 +1,7 @@
 """Find the free variables of a function: globals, closure variables and attributes.
 
-They are found in the bytecode, of the function and of the user's functions that it refers to. Which of
-these instructions a trace really runs is watched while it runs them (`running`), so that a variable
-that only the other branch of an `if` reads is not taken for one that was read.
+They are found in the bytecode of the function and of the user's functions that it refers to. `record_execution`
+records which instructions a trace executes, so that a variable of an untaken branch does not count.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from sagax._src.function_analysis import bytecode
 
 MISSING: Final = type("Missing", (), {"__repr__": lambda self: "<not defined>"})()
 
-_MOST_CODES = 64
-_MOST_READS = 256
+_MAX_CODES = 64
+_MAX_VARIABLES = 256
 _LONGEST_TUPLE = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
 
-# --- what is compared ----------------------------------------------------------------------------
+# --- comparison of values ------------------------------------------------------------------------
 
 
 def is_value(x: Any) -> bool:
@@ -53,7 +52,7 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, (float, complex)):
-        return repr(a) == repr(b)  # nan is nan here, and 0.0 is not -0.0
+        return repr(a) == repr(b)  # repr equates nan and nan, and distinguishes 0.0 and -0.0
     if type(a) is tuple:
         return len(a) == len(b) and all(map(same, a, b))
     if is_concrete(a):
@@ -67,11 +66,11 @@ def same(a: Any, b: Any) -> bool:
 
 _NOTHING: Final[Mapping[str, Any]] = types.MappingProxyType({})
 
-# --- from names to values ------------------------------------------------------------------------
+# --- resolution of names -------------------------------------------------------------------------
 
 
 class Link(NamedTuple):
-    """One step to a value: how it is fetched, from what, under which key, and what was there."""
+    """One step to a value: its kind, container and key, and the value at the time of the analysis."""
 
     kind: str  # "dict", "cell", "attribute", "item"
     holder: Any
@@ -80,8 +79,8 @@ class Link(NamedTuple):
 
 
 @record(slots=True, eq=False)
-class Read:
-    """A value that a function reads from outside, and the way to it from a name."""
+class FreeVariable:
+    """A free variable, and the steps from a name to its value."""
 
     text: str
     links: tuple[Link, ...]
@@ -118,19 +117,19 @@ class _Scope(NamedTuple):
 
     globals: dict[str, Any]
     cells: Mapping[str, Any]
-    bound: Mapping[str, Any]  # parameters whose values are known
+    bound: Mapping[str, Any]  # parameters with known values
 
 
-def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
+def find_free_variables(fun: Any, bound: Mapping[str, Any]) -> list[FreeVariable]:
     """Return the captured values that `fun`, and the user's functions it refers to, may read.
 
-    `bound` gives the values of parameters that are known, such as a static `self`, and an `Instance` for
-    those of which only the class is.
+    `bound` has the values of known parameters, such as a static `self`, and an `Instance` for those of which
+    only the class is known.
     """
     todo: list[tuple[CodeType, _Scope]] = []
     seen: set[Any] = set()
     codes: list[CodeType] = []
-    reads: dict[Any, Read] = {}
+    variables: dict[Any, FreeVariable] = {}
 
     def enter(function: Any, known: Mapping[str, Any] = _NOTHING, first: tuple = ()) -> None:
         while True:
@@ -154,7 +153,7 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
             enter(original, known, first)
 
     enter(fun, bound)
-    while todo and len(seen) < _MOST_CODES and len(reads) < _MOST_READS:
+    while todo and len(seen) < _MAX_CODES and len(variables) < _MAX_VARIABLES:
         code, scope = todo.pop()
         key = (id(code), *((name, id(value)) for name, value in scope.bound.items()))
         if key in seen:
@@ -168,12 +167,12 @@ def outside(fun: Any, bound: Mapping[str, Any]) -> list[Read]:
         for load in found.loads:
             read = _follow(load, inside, code, enter)
             if read is not None:
-                reads.setdefault(
+                variables.setdefault(
                     (id(code), load.offset, *[(id(x.holder), x.key) for x in read.links]), read
                 )
     stored = frozenset[Any]().union(*(bytecode.scan(code).stored for code in codes))
-    # What the function itself assigns changes by its own doing.
-    return [read for read in reads.values() if read.links[-1].key not in stored]
+    # Names that the function itself assigns are not free.
+    return [read for read in variables.values() if read.links[-1].key not in stored]
 
 
 def _narrowed(code: CodeType, scope: _Scope) -> _Scope:
@@ -195,13 +194,13 @@ def _is_own(code: CodeType) -> bool:
     return _is_own_file(code.co_filename)
 
 
-def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> Read | None:
+def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> FreeVariable | None:
     """Follow a load to its value, if it is watched, and enter functions on the path."""
     links: list[Link] = []
     text = load.name
     if load.root != "global" and load.name in scope.bound:
         value = scope.bound[load.name]
-        if not load.steps:  # the object itself is known to be the same
+        if not load.steps:  # the object itself is compared by identity
             return None
     elif load.root == "global":
         value = scope.globals.get(load.name, MISSING)
@@ -216,7 +215,7 @@ def _follow(load: bytecode.Load, scope: _Scope, code: CodeType, enter: Any) -> R
         if value is MISSING:
             return None
         if links and is_value(value):
-            return Read(text, tuple(links), value, code, load.offset, load.line)
+            return FreeVariable(text, tuple(links), value, code, load.offset, load.line)
         if isinstance(value, (types.FunctionType, types.MethodType, functools.partial)):
             enter(value)
             return None
@@ -251,7 +250,7 @@ def _enter_callable(value: Any, enter: Any) -> None:
 
 
 class Instance:
-    """An object that is traced, of which the class is known: its methods are, its attributes are not."""
+    """A traced object with a known class: its methods are known, its attributes are not."""
 
     __slots__ = ("kind",)
 
@@ -260,7 +259,7 @@ class Instance:
 
 
 def instance_of(x: Any) -> Instance | None:
-    """Return the structure of a traced argument, if its class is the user's."""
+    """Return the structure of a traced argument, if its class is user-defined."""
     module = sys.modules.get(type(x).__module__)
     file = getattr(module, "__file__", None) or "<typed in>"
     return Instance(type(x)) if type(x).__module__ != "builtins" and _is_own_file(file) else None
@@ -308,76 +307,76 @@ def _attribute(value: Any, name: str, enter: Any) -> Link | None:
         elif callable(on_class):
             enter(on_class)
         return None
-    if isinstance(value, Instance):  # it may have an attribute of its own
+    if isinstance(value, Instance):  # an instance attribute may shadow it
         return None
     return Link("attribute", value, name, on_class)
 
 
-# --- which of them run -----------------------------------------------------------------------------
+# --- executed instructions -------------------------------------------------------------------------
 
 
-class Ran:
-    """The instructions that have run, of the code that was watched."""
+class Executed:
+    """The executed instructions of the observed code objects."""
 
-    __slots__ = ("places", "whole")
+    __slots__ = ("positions", "whole")
 
     def __init__(self) -> None:
-        self.places: set[tuple[int, int]] = set()  # identity of the code, offset
-        self.whole: set[int] = set()  # code whose earlier trace was used again
+        self.positions: set[tuple[int, int]] = set()  # id of the code, offset
+        self.whole: set[int] = set()  # code whose earlier trace was reused
 
-    def __contains__(self, read: Read) -> bool:
-        return (id(read.code), read.offset) in self.places or id(read.code) in self.whole
+    def __contains__(self, read: FreeVariable) -> bool:
+        return (id(read.code), read.offset) in self.positions or id(read.code) in self.whole
 
 
 class _Local(threading.local):
-    active: tuple[Ran, ...] = ()
+    active: tuple[Executed, ...] = ()
 
 
 _local = _Local()
 
 
 def reused(functions: Iterable[Any]) -> None:
-    """Tell the traces at work that what these functions do was taken from an earlier trace."""
+    """Report to the current traces that the trace of these functions was reused."""
     if not _local.active:
         return
     for function in functions:
         if callable(function):
-            reused_reads(outside(function, _NOTHING))
+            mark_reused(find_free_variables(function, _NOTHING))
 
 
-def reused_reads(found: Iterable[Read]) -> None:
-    """Mark values as reused, given the instructions that ran."""
+def mark_reused(found: Iterable[FreeVariable]) -> None:
+    """Mark free variables as reused, given the executed instructions."""
     if _local.active:
-        places = [(id(read.code), read.offset) for read in found]
-        for ran in _local.active:
-            ran.places.update(places)
+        positions = [(id(read.code), read.offset) for read in found]
+        for executed in _local.active:
+            executed.positions.update(positions)
 
 
 @contextmanager
-def running(codes: Mapping[int, CodeType]) -> Iterator[Ran]:
-    """Record the instructions of code objects (by identity) that this thread runs in the block."""
-    ran = Ran()
+def record_execution(codes: Mapping[int, CodeType]) -> Iterator[Executed]:
+    """Record the instructions of code objects (by id) that this thread executes in the block."""
+    executed = Executed()
     before = _local.active
-    _local.active = (*before, ran)
+    _local.active = (*before, executed)
     try:
-        with _watched(codes, ran):
-            yield ran
+        with _watched(codes, executed):
+            yield executed
     finally:
         _local.active = before
 
 
 if sys.version_info >= (3, 12):
     _monitoring = sys.monitoring
-    _TOOLS = (4, 3)  # numbers that no kind of tool has by convention
+    _TOOLS = (4, 3)  # ids without a conventional use
     _lock = threading.Lock()
     _tool: list[int] = []
     _users: Counter[int] = Counter()
 
     def _on_instruction(code: CodeType, offset: int) -> Any:
         active = _local.active
-        for ran in active:
-            ran.places.add((id(code), offset))
-        # once is enough, if no other trace waits for it
+        for executed in active:
+            executed.positions.add((id(code), offset))
+        # disable the event unless another trace waits for it
         return _monitoring.DISABLE if active and _users[id(code)] == 1 else None
 
     def _acquire() -> bool:
@@ -394,14 +393,14 @@ if sys.version_info >= (3, 12):
         return False
 
     @contextmanager
-    def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
+    def _watched(codes: Mapping[int, CodeType], executed: Executed) -> Iterator[None]:
         with _lock:
-            if not _acquire():  # other tools have all numbers: whatever may be read counts as read
-                ran.whole.update(codes)
+            if not _acquire():  # other tools use all ids: assume that every instruction runs
+                executed.whole.update(codes)
                 codes = {}
             for key, code in codes.items():
                 _users[key] += 1
-                if _users[key] == 2:  # what was seen once is wanted again
+                if _users[key] == 2:  # enable events again that were disabled
                     _monitoring.set_local_events(_tool[0], code, 0)
                 _monitoring.set_local_events(_tool[0], code, _monitoring.events.INSTRUCTION)
         try:
@@ -421,19 +420,19 @@ if sys.version_info >= (3, 12):
 else:
 
     @contextmanager
-    def _watched(codes: Mapping[int, CodeType], ran: Ran) -> Iterator[None]:
+    def _watched(codes: Mapping[int, CodeType], executed: Executed) -> Iterator[None]:
         before = sys.gettrace()
         debugged = before is not None and not getattr(before, "of_sagax", False)
         if debugged or not any(bytecode.scan(code).branches for code in codes.values()):
-            # Watching slows the trace down in this version of Python; and a debugger needs the hook.
-            ran.whole.update(codes)
+            # This Python version has no cheap events, and a debugger needs the hook.
+            executed.whole.update(codes)
             yield
             return
 
         def each(frame: Any, event: Any, arg: Any) -> Any:
             if event == "opcode":
                 for active in _local.active:
-                    active.places.add((id(frame.f_code), frame.f_lasti))
+                    active.positions.add((id(frame.f_code), frame.f_lasti))
             return each
 
         def enter(frame: Any, event: Any, arg: Any) -> Any:
@@ -455,14 +454,14 @@ __all__ = [
     "MISSING",
     "Instance",
     "Link",
-    "Ran",
-    "Read",
+    "Executed",
+    "FreeVariable",
     "fetch",
     "instance_of",
     "is_value",
-    "outside",
+    "find_free_variables",
     "reused",
-    "reused_reads",
-    "running",
+    "mark_reused",
+    "record_execution",
     "same",
 ]

@@ -1,8 +1,8 @@
 """Compare function objects by meaning, for cache keys.
 
-A function made anew by the same `def` or `lambda`, closing over equal numbers and the same functions,
-computes the same. `jit` and control flow share what they traced and compiled among such functions, so that
-a lambda inside a loop or a recursion costs one compilation.
+A `def` or `lambda` that runs repeatedly creates distinct functions. Those with equal numbers and the same
+functions in their closures compute the same. `jit` and control flow share traces and executables among them, so
+that a lambda inside a loop or a recursion is compiled only the first time.
 """
 
 from __future__ import annotations
@@ -17,46 +17,45 @@ _DEPTH = 4
 
 
 class Same:
-    """An object compared by identity, and kept alive so that its identity stays its own."""
+    """An object compared by identity, and kept alive so that its id stays unique."""
 
-    __slots__ = ("thing",)
+    __slots__ = ("value",)
 
-    def __init__(self, thing: Any) -> None:
-        self.thing = thing
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
     def __hash__(self) -> int:
-        return id(self.thing)
+        return id(self.value)
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Same and other.thing is self.thing
+        return type(other) is Same and other.value is self.value
 
 
-def meaning(fun: types.FunctionType) -> tuple | None:
+def function_key(fun: types.FunctionType) -> tuple | None:
     """Return a key that functions of the same meaning share, or None.
 
-    Only functions made inside others have one: those of a module exist once. Values that are neither
-    plain numbers and texts, nor functions, classes or modules (arrays above all) give None: keeping them
-    as part of a key would keep them alive.
+    Only nested functions have one: functions of a module are unique. Values other than plain numbers and
+    texts, functions, classes and modules (arrays above all) yield None, since a key would keep them alive.
     """
     if fun.__closure__ is None and "<" not in fun.__qualname__:
         return None
     return _function(fun, _DEPTH, ())
 
 
-def meaning_of(*things: Any) -> tuple | None:
+def combined_key(*objects: Any) -> tuple | None:
     """Return a key for functions and constants together, or None.
 
-    Functions of a module have one too here: what such a function reads from its module is part of it.
+    Functions of a module have one too here, which includes the globals that they read.
     """
     keys = [
         _function(x, _DEPTH, ()) if type(x) is types.FunctionType else _value(x, _DEPTH, ())
-        for x in things
+        for x in objects
     ]
     return None if any(k is None for k in keys) else tuple(keys)
 
 
 def origin(fun: Any) -> Any:
-    """Return the code that created a function, as part of a key, or None."""
+    """Return a key for the code that created a function, or None."""
     while isinstance(fun, functools.partial):
         fun = fun.func
     code = getattr(fun, "__code__", None)
@@ -64,11 +63,14 @@ def origin(fun: Any) -> Any:
 
 
 def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None:
-    if fun in above:  # it refers to itself
+    if fun in above:  # a recursive function
         return ("above", above.index(fun))
-    made = fun.__dict__.get("_transformation")
-    if made is not None:  # by a transformation of ours, which does not depend on anything else
-        keys = [_value(made.key, depth, above), _value(made.fun, depth - 1, (*above, fun))]
+    transformation = fun.__dict__.get("_transformation")
+    if transformation is not None:  # a sagax transformation, which has no other dependencies
+        keys = [
+            _value(transformation.key, depth, above),
+            _value(transformation.fun, depth - 1, (*above, fun)),
+        ]
         return None if any(k is None for k in keys) else ("transformed", *keys)
     if depth == 0 or (fun.__dict__ and set(fun.__dict__) != {"__wrapped__"}):
         return None
@@ -80,9 +82,9 @@ def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None
     for cell in fun.__closure__ or ():
         try:
             values.append(cell.cell_contents)
-        except ValueError:  # not bound yet
+        except ValueError:  # an empty cell
             return None
-    # what it reads from its module may have been rebound since the last function of this code was made
+    # its globals may have been rebound since the previous function of this code
     read = fun.__globals__
     values.extend(read[name] for name in _names(fun.__code__) if name in read)
     keys = [_value(v, depth - 1, (*above, fun)) for v in values]
@@ -93,7 +95,7 @@ def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None
 
 @functools.lru_cache(maxsize=1024)
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    """Return the names that code, and the code inside it, may read from its module."""
+    """Return the global names that code, and nested code, may read."""
     found = dict.fromkeys(code.co_names)
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
@@ -104,7 +106,9 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
 def _value(value: Any, depth: int, above: tuple) -> tuple | None:
     kind = type(value)
     if kind in _PLAIN:
-        return (kind, repr(value)) if kind in (float, complex) else (kind, value)  # 0.0 is not -0.0
+        return (
+            (kind, repr(value)) if kind in (float, complex) else (kind, value)
+        )  # distinguishes 0.0 and -0.0
     if kind is tuple:
         parts = [_value(v, depth, above) for v in value]
         return None if any(p is None for p in parts) else (tuple, *parts)

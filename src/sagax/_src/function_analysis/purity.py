@@ -1,11 +1,9 @@
-"""Analyze the purity of functions: decide whether calls can be skipped, and on which values that depends.
+"""Decide from bytecode whether calls of a function can be skipped, and on which values that depends.
 
-A transformation that is applied outside of `jit` runs the user's function at each call. To run what
-was traced before instead is sound where the function does nothing but compute its result, and where
-what it reads from outside (globals, closure cells, defaults) is what it was. Both are decided by
-reading its bytecode, and that of the functions it calls, before it is ever skipped. Whatever is not
-understood counts as impure, and so does all bytecode of a version of Python that is not known: the function
-is then simply called.
+An eager transformation runs the user's function at each call. Its earlier trace can be reused if the
+function has no side effects, and if its free variables (globals, closure cells, defaults) are unchanged.
+The bytecode of the function and of all its callees decides both. Unknown operations, and all bytecode of
+an unknown Python version, count as impure: the function is then called.
 """
 
 from __future__ import annotations
@@ -25,13 +23,13 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis import bytecode, identity
 
-__all__ = ["Impure", "Reads", "check_class", "reads_of"]
+__all__ = ["FreeVariables", "Impure", "check_class", "pure_free_variables"]
 
 _MOST_FUNCTIONS = 64
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None), type(Ellipsis), range))
 _CONTAINERS = frozenset((list, dict, set))
 
-# What changes a container in place. On one that the function made itself nobody sees it.
+# Methods that mutate a container. They are harmless on containers that the function created.
 _CHANGES = frozenset(("STORE_SUBSCR", "DELETE_SUBSCR", "STORE_SLICE"))
 _CHANGING_METHODS = frozenset(
     """append appendleft extend extendleft insert pop popleft popitem remove clear update setdefault add discard
@@ -75,14 +73,14 @@ _missing: Any = object()
 
 
 class Impure(Exception):
-    """Calling the function may do more than compute its result, or it is not known what it reads."""
+    """The function may have side effects, or free variables that the analysis cannot find."""
 
 
-class Reads:
+class FreeVariables:
     """The free variables of a function, with their values at the time of the analysis.
 
-    `arrays` are the variables of the function itself that hold arrays: (name, holder) with the name of a
-    closure variable and None, or of a global and its dict. They may change; the rest must be unchanged.
+    `arrays` are the function's own free variables that hold arrays: (name, holder) with the name of a closure
+    variable and None, or of a global and its dict. They may change; all others must be unchanged.
     """
 
     __slots__ = ("arrays", "bound", "cells", "contents", "functions", "own_cells", "own_defaults")
@@ -96,7 +94,7 @@ class Reads:
         self.functions: list[tuple[types.FunctionType, tuple]] = []
         self.contents: list[tuple[Any, Any]] = []
 
-    def hold(self, fun: Any) -> bool:
+    def are_unchanged(self, fun: Any) -> bool:
         """Return whether `fun`, with the analyzed code, would read unchanged values now."""
         for space, name, value in self.bound:
             if space.get(name, _missing) is not value and not _same(
@@ -115,7 +113,7 @@ class Reads:
             for cell, value in self.cells:
                 if cell.cell_contents is not value and not _same(value, cell.cell_contents):
                     return False
-        except ValueError:  # a cell that was emptied
+        except ValueError:  # an empty cell
             return False
         for function, parts in self.functions:
             if _parts(function) != parts:
@@ -143,12 +141,12 @@ class Reads:
                 cells[fun.__code__.co_freevars.index(name)] = types.CellType(value)
             else:
                 space = {**space, name: value}
-        made = types.FunctionType(
+        rebuilt = types.FunctionType(
             fun.__code__, space, fun.__name__, fun.__defaults__, tuple(cells) or None
         )
-        made.__kwdefaults__ = fun.__kwdefaults__
-        made.__qualname__ = fun.__qualname__
-        return made
+        rebuilt.__kwdefaults__ = fun.__kwdefaults__
+        rebuilt.__qualname__ = fun.__qualname__
+        return rebuilt
 
 
 def _defaults(fun: types.FunctionType) -> tuple:
@@ -174,13 +172,13 @@ def _same(old: Any, new: Any) -> bool:
     if kind in _PLAIN:
         return old == new and repr(old) == repr(new)
     if kind is types.FunctionType:
-        meaning = identity.meaning(old)
-        return meaning is not None and meaning == identity.meaning(new)
+        key = identity.function_key(old)
+        return key is not None and key == identity.function_key(new)
     return False
 
 
 def _snapshot(value: Any) -> Any:
-    """Return a snapshot that shows changes of a container or a NumPy array."""
+    """Return a snapshot of a container or a NumPy array, to detect mutation."""
     kind = type(value)
     if kind in (list, tuple):
         return kind, tuple([_snapshot(v) for v in value])
@@ -193,41 +191,41 @@ def _snapshot(value: Any) -> Any:
     return identity.Same(value)
 
 
-def reads_of(fun: Any, also: Sequence[Any], given_containers: bool) -> Reads:
-    """Return what `fun`, and the functions among its arguments `also`, capture.
+def pure_free_variables(fun: Any, also: Sequence[Any], has_containers: bool) -> FreeVariables:
+    """Return the free variables of `fun`, and of the functions among its arguments `also`.
 
-    `given_containers`: whether it is given containers of the caller's, in which changes would show.
-    Raises Impure unless a call does nothing but compute its result.
+    `has_containers`: whether an argument is a container of the caller, whose mutation would be visible.
+    Raises Impure if a call may have side effects.
     """
-    look = _Look()
-    if not look.harmless:
+    analysis = _Analysis()
+    if not analysis.harmless:
         raise Impure("the bytecode of this version of Python is not known")
     if type(fun) is types.FunctionType:
-        look.function(fun, own=True)
+        analysis.function(fun, own=True)
     else:
-        look.value(fun)
+        analysis.value(fun)
     for value in also:
-        look.value(value)
-    if look.changes and (look.reads.contents or given_containers):
+        analysis.value(value)
+    if analysis.changes and (analysis.variables.contents or has_containers):
         raise Impure("changes a container that may not be its own")
-    if look.namespaces and look.refused:
-        raise Impure(", ".join(sorted(look.refused)))
-    return look.reads
+    if analysis.namespaces and analysis.refused:
+        raise Impure(", ".join(sorted(analysis.refused)))
+    return analysis.variables
 
 
 def _is_attribute(step: tuple[str, Any]) -> bool:
     return step[0] == "attribute"
 
 
-class _Look:
-    """One look at a function and all that it calls."""
+class _Analysis:
+    """Analyze a function and all its callees."""
 
     def __init__(self) -> None:
-        self.reads = Reads()
+        self.variables = FreeVariables()
         self.seen: set[int] = set()
-        self.kept: list[Any] = []  # so that ids stay their own
+        self.keep_alive: list[Any] = []  # keeps ids valid
         self.changes = False
-        self.namespaces = False  # a module of ours is passed on, and anything may be read from it
+        self.namespaces = False  # a sagax module escapes, so that any of its attributes may be read
         self.left = _MOST_FUNCTIONS
         self.refused: set[str] = set()
         self.harmless = bytecode.harmless_operations()
@@ -238,9 +236,9 @@ class _Look:
         if id(fun) in self.seen:
             return
         self.seen.add(id(fun))
-        self.kept.append(fun)
+        self.keep_alive.append(fun)
         if is_sagax(fun.__code__.co_filename):
-            self._ours(fun)
+            self._sagax_function(fun)
             return
         self.left -= 1
         if not self.left:
@@ -248,9 +246,9 @@ class _Look:
         if fun.__dict__.keys() - {"__wrapped__"}:
             raise Impure(f"{fun.__name__} has attributes, which may change")
         if not own:
-            self.reads.functions.append((fun, _parts(fun)))
+            self.variables.functions.append((fun, _parts(fun)))
         else:
-            self.reads.own_defaults = _defaults(fun)
+            self.variables.own_defaults = _defaults(fun)
         for default in _defaults(fun):
             self.value(default)
         cells = bytecode.cells_of(fun)
@@ -260,18 +258,18 @@ class _Look:
             except ValueError:
                 raise Impure(f"{name} is not bound yet") from None
             if own and is_concrete(value):
-                self.reads.arrays[name] = None
+                self.variables.arrays[name] = None
                 continue
             if own:
-                self.reads.own_cells[name] = value
+                self.variables.own_cells[name] = value
             else:
-                self.reads.cells.append((cell, value))
+                self.variables.cells.append((cell, value))
             if not isinstance(value, types.ModuleType):
                 self.value(value)
         self._code(fun.__code__, fun.__globals__, cells, frozenset(), own)
 
-    def _ours(self, fun: types.FunctionType) -> None:
-        """Analyze a function of sagax, whose captured values may be the user's."""
+    def _sagax_function(self, fun: types.FunctionType) -> None:
+        """Analyze a function of sagax, which may capture the user's values."""
         _trust(fun.__globals__["__name__"], fun.__name__)
         for cell in fun.__closure__ or ():
             try:
@@ -310,9 +308,9 @@ class _Look:
     def _read_global(self, space: dict, name: str, attributes: Sequence[str], own: bool) -> None:
         value = space.get(name, _missing)
         if own and is_concrete(value):
-            self.reads.arrays[name] = space
+            self.variables.arrays[name] = space
             return
-        self.reads.bound.append((space, name, value))
+        self.variables.bound.append((space, name, value))
         if value is _missing:
             if name not in _BUILTINS or not hasattr(builtins, name):
                 raise Impure(f"{name} is not known to be harmless")
@@ -322,7 +320,7 @@ class _Look:
             self.value(value)
 
     def _attribute(self, module: types.ModuleType, attributes: Sequence[str]) -> None:
-        """Record what is read from a module, through its submodules, or that the module itself is used."""
+        """Record an attribute of a module or submodule, or that the module itself escapes."""
         value: Any = module
         for name in attributes:
             if not isinstance(value, types.ModuleType):
@@ -338,7 +336,7 @@ class _Look:
             if library in _LIBRARIES:
                 return
             if library.partition(".")[0] != "sagax":
-                self.reads.bound.append((vars(module), name, value))
+                self.variables.bound.append((vars(module), name, value))
                 if vars(module).get(name, _missing) is not value:
                     raise Impure(f"{library}.{name} is made when it is read")
                 module = value if isinstance(value, types.ModuleType) else module
@@ -355,7 +353,7 @@ class _Look:
         if isinstance(value, Tracer):
             raise Impure("a value of another transformation")
         if isinstance(value, Array):
-            return  # it never changes, and is compared by identity where it is bound
+            return  # immutable, and compared by identity at its binding
         if kind is types.FunctionType:
             self.function(value)
         elif kind is types.ModuleType:
@@ -374,13 +372,13 @@ class _Look:
             if id(value) in self.seen:
                 return
             self.seen.add(id(value))
-            self.reads.contents.append((value, _snapshot(value)))
+            self.variables.contents.append((value, _snapshot(value)))
             for part in value.values() if kind is dict else value:
                 self.value(part)
         elif kind is np.ndarray:
             if value.nbytes > tuning.EAGER_TRANSFORM_MAX_ARRAY_BYTES or value.dtype.hasobject:
                 raise Impure("a large NumPy array, which may change")
-            self.reads.contents.append((value, _snapshot(value)))
+            self.variables.contents.append((value, _snapshot(value)))
         elif isinstance(value, type):
             check_class(value)
         elif isinstance(value, (types.BuiltinFunctionType, np.ufunc)):
@@ -409,17 +407,17 @@ class _Look:
         if id(value) in self.seen:
             return
         self.seen.add(id(value))
-        self.kept.append(value)
+        self.keep_alive.append(value)
         _trust(type(value).__module__, type(value).__name__)
         own = getattr(value, "__dict__", {})
-        self.reads.bound += [(own, name, part) for name, part in own.items() if _may_call(part)]
+        self.variables.bound += [(own, name, part) for name, part in own.items() if _may_call(part)]
         for part in _fields(value):
             if _may_call(part):
                 self.value(part)
 
 
 def check_class(cls: type) -> None:
-    """Raise for classes that may have methods of the user's."""
+    """Raise for classes that may have user-defined methods."""
     module = cls.__module__
     if module == "builtins" and cls.__name__ in _BUILTINS:
         return
@@ -442,7 +440,7 @@ def _trust(module: str, name: str) -> None:
 
 
 def _may_call(value: Any) -> bool:
-    """Return whether a part of a sagax object is a user function that it may call."""
+    """Return whether an attribute of a sagax object is a user function that it may call."""
     if isinstance(value, (types.FunctionType, functools.partial)):
         return True
     if isinstance(value, types.MethodType):

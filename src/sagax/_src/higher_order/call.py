@@ -1,4 +1,4 @@
-"""Define the primitive of `jit`: apply a jaxpr, compiled as a whole where it is evaluated."""
+"""Define the primitive of `jit`: apply a jaxpr, compiled as a whole under eager evaluation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from sagax._src.core.tangents import (
     transposed_operands,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.transforms.prune import prune_program
+from sagax._src.transforms.prune import prune_call
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import batch as batch_transform
@@ -33,16 +33,16 @@ jit_p = Primitive(
     family=HIGHER_ORDER,
     cotangent_mask=CotangentMask.INSIDE,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 jit_p.is_call = True
 
 
 def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
-    """Apply a closed jaxpr under the current trace. Its constants become leading operands, so that
-    they are never copied into the program and may be values of enclosing transformations.
+    """Apply a closed jaxpr under the current trace. Its constants become leading operands.
 
-    `name` is its name, `under` the context of the settings of its own, if it has any.
+    So they are never embedded in the module, and may be values of outer transformations. `under` is the
+    context of its own settings, if it has any.
     """
     if closed.consts:
         args = [*closed.consts, *args]
@@ -50,7 +50,7 @@ def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
     return jit_p.bind(*args, jaxpr=closed, **params)
 
 
-jit_p.tells_vma = True
+jit_p.sets_vma = True
 
 
 @jit_p.abstract
@@ -121,10 +121,7 @@ def _(
     return call(batched, args, name=name, **params), list(out_dims)
 
 
-@jit_p.prune
-def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    small, operands = prune_program(jaxpr, used)
-    return {"jaxpr": small, **params}, operands, used
+jit_p.prune_rule = prune_call
 
 
 @jit_p.lower

@@ -21,22 +21,22 @@ _NO_FUNCTION = "the first argument is the function"
 
 
 class UnsupportedOptionError(ArgumentError, NotImplementedError):
-    """An option that sagax knows but does not support."""
+    """An option of jax that sagax does not support."""
 
 
 # closure_convert ------------------------------------------------------------------------------------
 
 
 class Converted:
-    """A traced function of its arguments and of the values that it closed over."""
+    """A traced function of its arguments and of its captured values."""
 
-    __slots__ = ("__name__", "_body", "_kept", "_moved", "_tree")
+    __slots__ = ("__name__", "_body", "_constants", "_moved", "_tree")
 
     def __init__(self, body: Body, tree: Any, moved: Sequence[int]) -> None:
         self._body = body
         self._tree = tree
-        self._moved = tuple(moved)  # which captured values come as arguments
-        self._kept = {i: c for i, c in enumerate(body.consts) if i not in self._moved}
+        self._moved = tuple(moved)  # the captured values that became arguments
+        self._constants = {i: c for i, c in enumerate(body.consts) if i not in self._moved}
         self.__name__ = body.name
 
     def __call__(self, *args: Any) -> Any:
@@ -51,23 +51,23 @@ class Converted:
                 f"pass arguments like the example, then the {len(self._moved)} values it closed over",
             )
         given = dict(zip(self._moved, args[n:], strict=True))
-        consts = [given.get(i, self._kept.get(i)) for i in range(len(self._body.consts))]
+        consts = [given.get(i, self._constants.get(i)) for i in range(len(self._body.consts))]
         outs = eval_jaxpr(self._body.jaxpr.jaxpr, (), *consts, *leaves)
         return self._body.out_tree.unflatten(outs)
 
 
 def closure_convert(fun: Callable, *example_args: Any) -> tuple[Callable, list]:
-    """`fun` as a function that closes over nothing that is differentiated, and the values it closed over.
+    """Convert `fun` to a function that captures no differentiated values, and return these values too.
 
-    For a function with a derivative rule of its own that takes another function: the values that `fun` refers to
-    and that have derivatives become arguments, so that the rule can say what their derivatives are.
+    Use it in a function with a custom derivative rule that takes another function. The captured values of `fun` that
+    have derivatives become arguments, for which the rule can define derivatives.
 
     Args:
       example_args: arguments of the types with which the result will be called.
 
     Returns:
-      (converted, values): `converted(*args, *values)` is `fun(*args)`. `values` are floating point or complex
-      traced values; others stay closed over.
+      (converted, values): `converted(*args, *values)` is `fun(*args)`. `values` are the floating point or
+      complex traced values; others stay captured.
 
     >>> import sagax, sagax.numpy as np
     >>> def slope(y):
@@ -97,14 +97,14 @@ def custom_gradient(
     remat: bool = False,
     with_accums: Any = None,
 ) -> Callable:
-    """The function that `fun` computes, with the reverse-mode rule that `fun` returns beside its value.
+    """Define a function and its reverse-mode rule together: `fun` returns its value and the rule.
 
     `fun(*args) -> (value, rule)`; `rule(ct)` takes a cotangent of the value and returns a tuple with a cotangent
-    for each argument (of a single argument also the cotangent itself). The rule may refer to everything that
-    `fun` computed.
+    for each argument (for a single argument also the cotangent itself). The rule may capture intermediate
+    values of `fun`.
 
     Args:
-      with_logs, remat, with_accums: not supported; `custom_vjp` and `checkpoint` have what they are for.
+      with_logs, remat, with_accums: not supported; use `custom_vjp` and `checkpoint` instead.
 
     Raises:
       TypeError: `fun` returns no such pair, or the rule no cotangents of the arguments; names the leaf.
@@ -162,7 +162,7 @@ def custom_gradient(
 
 
 class _Rule:
-    """A traced rule of custom_gradient, as a function of what it captured and the cotangent."""
+    """A traced rule of custom_gradient, as a function of its captured values and the cotangent."""
 
     __slots__ = ("__name__", "body", "n_arguments")
 

@@ -1,4 +1,4 @@
-"""Hold static attributes of operations that are passed on to the compiler."""
+"""Define static attributes of operations for the compiler."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sagax._src.diagnostics.errors import ArgumentError
 
 
 class Attributes(Mapping):
-    """Attributes by name, of equal hash where they are equal, arrays included.
+    """Attributes by name, hashable by value, arrays included.
 
     Values are numbers, strings, dtypes, arrays, and sequences and mappings of those.
     """
@@ -42,7 +42,7 @@ class Attributes(Mapping):
 
 
 def _frozen(function: str, name: str, value: Any) -> Any:
-    """What stands for a value in comparisons: its type belongs to it, since 1 == 1.0 == True."""
+    """Return a hashable form of a value, with its type, since 1 == 1.0 == True."""
     if isinstance(value, np.ndarray):
         return (value.dtype, value.shape, value.tobytes())
     if isinstance(value, np.generic):

@@ -19,13 +19,17 @@ from sagax._src.higher_order.compiler_attributes import Attributes
 from sagax._src.higher_order.trace_bodies import operand_leaves
 
 composite_p = Primitive(
-    "composite", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+    "composite",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    is_higher_order=True,
 )
 
 _NAME = re.compile(r"[a-zA-Z][a-zA-Z0-9_]*([.][a-zA-Z0-9_$]+)+")
 
 
-composite_p.tells_vma = True
+composite_p.sets_vma = True
 
 
 @composite_p.abstract
@@ -45,7 +49,7 @@ def _(*, jaxpr: ClosedJaxpr, name: str, version: int, attributes: Attributes) ->
 
 @composite_p.composite
 def _(*args: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
-    # a derivative or a batched form is no longer the operation of that name
+    # a derivative or a batched form is another operation
     return eval_jaxpr(jaxpr.jaxpr, (), *args)
 
 
@@ -57,19 +61,17 @@ def _(
 
 
 def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
-    """A function that a compiler may replace by an operation it knows as `name`, made of `decomposition`.
+    """Wrap `decomposition` so that a compiler may replace it by an operation that it knows as `name`.
 
-    Positional arguments (pytrees) are operands. Keyword arguments are static attributes, which both
-    `decomposition` and the compiler get; those that are None the compiler does not get. A compiler
-    that does not know the operation compiles the decomposition, as do derivatives and `vmap`.
-    Arrays that the decomposition closes over become operands, before the others.
+    Positional arguments (pytrees) are operands. Keyword arguments are static attributes for both `decomposition`
+    and the compiler; the compiler does not get those that are None. A compiler that does not know the operation
+    compiles the decomposition, as do derivatives and `vmap`. Captured arrays become leading operands.
 
     Args:
       name: with a namespace: "my_namespace.my_operation".
-      version: counts changes of meaning of the operation.
+      version: incremented when the semantics of the operation change.
 
-    Raises ArgumentValueError for other names, ArgumentError for attributes of a kind that programs do
-    not have.
+    Raises ArgumentValueError for invalid names, ArgumentError for attributes of unsupported types.
 
     >>> import sagax
     >>> tangent = sagax.lax.composite(lambda x: sagax.lax.sin(x) / sagax.lax.cos(x), "my.tangent")
@@ -97,7 +99,7 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
 
     def apply(*args: Any, **attributes: Any) -> Any:
         leaves, tree = operand_leaves("composite", "args", args)
-        held = Attributes("composite", {k: v for k, v in attributes.items() if v is not None})
+        static = Attributes("composite", {k: v for k, v in attributes.items() if v is not None})
         out_tree: Any = None
 
         def flat(*values: Any) -> list:
@@ -110,7 +112,7 @@ def composite(decomposition: Callable, name: str, version: int = 0) -> Callable:
         jaxpr, consts = stage(flat, [aval_of(x) for x in leaves], info)
         closed = ClosedJaxpr(hoist_constants(jaxpr), ())
         outs = composite_p.bind(
-            *consts, *leaves, jaxpr=closed, name=name, version=version, attributes=held
+            *consts, *leaves, jaxpr=closed, name=name, version=version, attributes=static
         )
         return out_tree.unflatten(outs)
 

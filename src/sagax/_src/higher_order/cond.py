@@ -55,14 +55,14 @@ from sagax._src.primitives.makers import broadcast_to, scalar_like
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
-from sagax._src.transforms.batch import batch_jaxpr, place
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_program
+from sagax._src.transforms.prune import prune_subjaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.
@@ -76,20 +76,20 @@ def _(index: Any, *avals: Any, branches: tuple) -> list:
     ]
 
 
-cond_p.tells_vma = True
+cond_p.sets_vma = True
 
 
 @cond_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
     index, *avals = varying_axes.avals_of(args)
     if index.vma:
-        # Where devices may take different branches, none of them can wait there for the others: what the
-        # cotangents of operands are summed over, they are summed over outside.
+        # Where devices may take different branches, no branch may contain a collective: sums of the operands'
+        # cotangents over devices are computed outside.
         args = [args[0], *[vary_like(x, index.vma) for x in args[1:]]]
         _, *avals = varying_axes.avals_of(args)
-    branches = varying_axes.agreed(params["branches"], avals, index.vma)
+    branches = varying_axes.vary_branches(params["branches"], avals, index.vma)
     if index.vma:
-        varying_axes.check_no_waiting("cond", "which branch they take", branches, index.vma)
+        varying_axes.check_no_collectives("cond", "which branch they take", branches, index.vma)
     return trace.record(cond_p, args, {**params, "branches": branches})
 
 
@@ -104,7 +104,7 @@ def _(index: Any, *xs: Any, branches: tuple) -> list:
 
 
 def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
-    """Branches without constants of their own: those of all become leading operands of each."""
+    """Return branches without constants: those of all branches become leading inputs of each."""
     consts = [c for b in branches for c in b.consts]
     if not consts:
         return tuple(branches), []
@@ -114,7 +114,7 @@ def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
         inner, first = b.jaxpr, start
 
         def widened(inner: Jaxpr = inner, first: int = first) -> Jaxpr:
-            # the branch's own constants keep their variables, the others' are fresh and unused
+            # the branch's own constants keep their variables, the others' are new and unused
             fresh = [Var(a) for a in avals]
             fresh[first : first + len(inner.constvars)] = inner.constvars
             return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
@@ -135,15 +135,15 @@ def _bind(index: Any, branches: Sequence[ClosedJaxpr], operands: Sequence[Any]) 
 def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     index, *ops = primals
     nonzero = nonzero_marks(tangents[1:])
-    wanted = _in_any(jvp_jaxpr(b, nonzero)[1] for b in branches)
-    derived = [jvp_jaxpr(b, nonzero, wanted)[0] for b in branches]
+    nonzero_out = _in_any(jvp_jaxpr(b, nonzero)[1] for b in branches)
+    derived = [jvp_jaxpr(b, nonzero, nonzero_out)[0] for b in branches]
     outs = _bind(index, derived, [*ops, *nonzero_tangents(tangents[1:])])
     n = len(branches[0].out_avals)
-    return outs[:n], spread_tangents(outs[n:], wanted, list(map(aval_of, outs[:n])))
+    return outs[:n], spread_tangents(outs[n:], nonzero_out, list(map(aval_of, outs[:n])))
 
 
 def _in_any(marks: Iterable[Sequence[bool]]) -> tuple[bool, ...]:
-    """Which results, or operands, any of the branches marks."""
+    """Mark the results, or operands, that any branch marks."""
     return tuple(map(any, zip(*marks, strict=True)))
 
 
@@ -151,10 +151,10 @@ def _in_any(marks: Iterable[Sequence[bool]]) -> tuple[bool, ...]:
 def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
     index, *ops = primals
     nonzero = nonzero_marks(tangents[1:])
-    wanted = _in_any(linearize_jaxpr(b, nonzero).nonzero_out for b in branches)
-    splits = [linearize_jaxpr(b, nonzero, wanted) for b in branches]
+    nonzero_out = _in_any(linearize_jaxpr(b, nonzero).nonzero_out for b in branches)
+    splits = [linearize_jaxpr(b, nonzero, nonzero_out) for b in branches]
     n_out = len(branches[0].out_avals)
-    # Residuals that a branch computes go through slots; branches use the same slot for equal types.
+    # Residuals of a branch are stored in slots; branches share slots of equal types.
     slots: list[Any] = []
     slots_of_type: dict[Any, list[int]] = {}
     plans = []
@@ -167,11 +167,11 @@ def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
                 continue
             aval = split.known.out_avals[k]
             plain = intern_aval(aval.shape, aval.dtype)
-            alike = slots_of_type.setdefault(plain, [])
-            if used[plain] == len(alike):
-                alike.append(len(slots))
+            candidates = slots_of_type.setdefault(plain, [])
+            if used[plain] == len(candidates):
+                candidates.append(len(slots))
                 slots.append(aval)
-            plan.append(("slot", alike[used[plain]], k))
+            plan.append(("slot", candidates[used[plain]], k))
             used[plain] += 1
         plans.append(plan)
     known = [
@@ -185,12 +185,12 @@ def _(primals: Sequence, tangents: Sequence, *, branches: tuple) -> tuple:
         _taking_slots(split.linear, plan, ops, slots)
         for split, plan in zip(splits, plans, strict=True)
     ]
-    pushed = _bind(index, linear, [*ops, *residuals, *given]) if any(wanted) else []
-    return outs[:n_out], spread_tangents(pushed, wanted, list(map(aval_of, outs[:n_out])))
+    pushed = _bind(index, linear, [*ops, *residuals, *given]) if any(nonzero_out) else []
+    return outs[:n_out], spread_tangents(pushed, nonzero_out, list(map(aval_of, outs[:n_out])))
 
 
 def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> ClosedJaxpr:
-    """A branch that also gives the residual slots, zeros in those it does not use."""
+    """Add the residual slots to a branch's outputs, zeros in the slots that it does not use."""
     used = {p[1]: p[2] for p in plan if p[0] == "slot"}
 
     def fun(*xs: Any) -> list:
@@ -201,11 +201,11 @@ def _with_slots(known: ClosedJaxpr, plan: list, slots: list, n_out: int) -> Clos
         ]
 
     key = (memo_keys.BRANCH_WITH_SLOTS, n_out, tuple(used.items()), *slots)
-    return derived_program(known.jaxpr, key, fun, known.in_avals)[0]
+    return derived_jaxpr(known.jaxpr, key, fun, known.in_avals)[0]
 
 
 def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> ClosedJaxpr:
-    """A linear branch on (operands, residual slots, tangents)."""
+    """Return a linear branch on (operands, residual slots, tangents)."""
     n_ops = len(ops)
 
     def fun(*xs: Any) -> list:
@@ -214,7 +214,7 @@ def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> Cl
 
     tangents = linear.in_avals[len(plan) :]
     avals = [*(aval_of(o) for o in ops), *slots, *tangents]
-    return derived_program(
+    return derived_jaxpr(
         linear.jaxpr, (memo_keys.BRANCH_TAKING_SLOTS, tuple(plan), *avals), fun, avals
     )[0]
 
@@ -223,7 +223,7 @@ def _taking_slots(linear: ClosedJaxpr, plan: list, ops: list, slots: list) -> Cl
 def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
     linear, nonzero = linear_marks(args), nonzero_marks(cts)
     pairs = [transpose_jaxpr(b, linear, nonzero) for b in branches]
-    wanted = _in_any(marks for _, marks in pairs)
+    nonzero_out = _in_any(marks for _, marks in pairs)
     linear_avals = [a.aval for a in args if type(a) is Linear]
 
     def filled(closed: ClosedJaxpr, marks: Sequence[bool]) -> ClosedJaxpr:
@@ -231,17 +231,17 @@ def _(cts: Sequence, index: Any, *args: Any, branches: tuple) -> list:
             found = iter(eval_jaxpr(closed.jaxpr, closed.consts, *xs))
             return [
                 next(found) if m else zeros_of(a)
-                for m, w, a in zip(marks, wanted, linear_avals, strict=True)
+                for m, w, a in zip(marks, nonzero_out, linear_avals, strict=True)
                 if w
             ]
 
-        return derived_program(
-            closed.jaxpr, (memo_keys.BRANCH_FILLED, *wanted), fun, closed.in_avals
+        return derived_jaxpr(
+            closed.jaxpr, (memo_keys.BRANCH_FILLED, *nonzero_out), fun, closed.in_avals
         )[0]
 
     transposed = [filled(closed, marks) for closed, marks in pairs]
-    found = _bind(index, transposed, transposed_operands(args, cts)) if any(wanted) else []
-    return [None, *spread_cotangents(found, wanted, args)]
+    found = _bind(index, transposed, transposed_operands(args, cts)) if any(nonzero_out) else []
+    return [None, *spread_cotangents(found, nonzero_out, args)]
 
 
 @cond_p.batch
@@ -253,18 +253,18 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
         force = _in_any([d is not None for d in of_one] for of_one in out_dims)
         batched = [batch_jaxpr(b, axis, tuple(d_ops), force)[0] for b in branches]
         return _bind(index, batched, ops), [0 if f else None for f in force]
-    # Examples choose differently: run every branch on all of them, and select.
+    # Examples choose differently: run every branch on all examples, and select.
     index = moveaxis(index, d_index, 0)
-    ops = [place(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
+    ops = [move_batch_dim(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
     results = []
     for i, b in enumerate(branches):
         closed, _ = batch_jaxpr(b, axis, (0,) * len(ops), True)
-        # Going back, nothing may flow through a branch into an example that did not choose it: zero times an
-        # infinite derivative is NaN.
+        # In reverse mode, no cotangent may flow through a branch into an example that did not choose it: zero
+        # times an infinite derivative is NaN.
         chosen = eq(index, np.int32(i))
-        own = [_where(chosen, x, stop_gradient(x)) if _flows(x) else x for x in ops]
+        own = [select_examples(chosen, x, stop_gradient(x)) if _flows(x) else x for x in ops]
         results.append(eval_jaxpr(closed.jaxpr, closed.consts, *own))
-        if i == 0:  # of each example only one branch counts, so all may use the same keys
+        if i == 0:  # each example uses one branch only, so all may use the same keys
             ops = [shared(x) for x in ops]
     return [_select(index, list(case)) for case in zip(*results, strict=True)], [0] * len(
         results[0]
@@ -272,20 +272,20 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
 
 
 def _flows(x: Any) -> bool:
-    """Whether derivatives may flow through `x`."""
+    """Return whether derivatives may flow through `x`."""
     return isinstance(x, Tracer) and dtypes.is_inexact(x.aval.dtype)
 
 
 def _select(index: Any, choices: list) -> Any:
-    """Of each example the choice of its index."""
+    """Select for each example the result at its index."""
     result = choices[-1]
     for k in range(len(choices) - 2, -1, -1):
-        result = _where(eq(index, np.int32(k)), choices[k], result)
+        result = select_examples(eq(index, np.int32(k)), choices[k], result)
     return result
 
 
-def _where(pred: Any, x: Any, y: Any) -> Any:
-    """Of each example `x` where `pred` holds, and `y` where it does not."""
+def select_examples(pred: Any, x: Any, y: Any) -> Any:
+    """Select for each example `x` where `pred` holds, `y` elsewhere."""
     shape = aval_of(x).shape
     mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
     return selection.select_n(mask, y, x)
@@ -293,9 +293,9 @@ def _where(pred: Any, x: Any, y: Any) -> Any:
 
 @cond_p.prune
 def _(used: list[bool], *, branches: tuple) -> tuple:
-    read = [prune_program(b, used)[1] for b in branches]
+    read = [prune_subjaxpr(b, used)[1] for b in branches]
     operands = _in_any(read)
-    smaller = tuple([prune_program(b, used, operands)[0] for b in branches])
+    smaller = tuple([prune_subjaxpr(b, used, operands)[0] for b in branches])
     return {"branches": smaller}, [True, *operands], used
 
 
@@ -321,16 +321,16 @@ def cond(
     *operands: Any,
     operand: Any = _NOT_GIVEN,
 ) -> Any:
-    """`true_fun(*operands)` if `pred`, else `false_fun(*operands)`; both are traced, one is run.
+    """Return `true_fun(*operands)` if `pred`, else `false_fun(*operands)`; trace both, run one.
 
-    Under `vmap` with a mapped `pred` both are run and each example selects.
+    Under `vmap` with a mapped `pred` both run, and each example selects its result.
 
     Args:
       pred: a boolean (or number) of shape ().
       true_fun, false_fun: functions whose results have the same structure, shapes and dtypes.
 
     Raises:
-      TypeError: `pred` is no scalar, or the results differ; the message names the leaf.
+      TypeError: `pred` is not a scalar, or the results differ; the message names the leaf.
 
     >>> import sagax
     >>> int(sagax.lax.cond(True, lambda x: x + 1, lambda x: x - 1, 3))
@@ -363,7 +363,7 @@ def cond(
 
 
 def _with_operand(function: str, operands: tuple, operand: Any) -> tuple:
-    """The operands, of which one can be given by keyword."""
+    """Return the operands; a single one may be passed by keyword."""
     if operand is _NOT_GIVEN:
         return operands
     if operands:
@@ -378,7 +378,7 @@ def _with_operand(function: str, operands: tuple, operand: Any) -> tuple:
 
 
 def _check_pred(pred: Any) -> Any:
-    """The type of the predicate, a boolean or real number."""
+    """Check that the predicate is a boolean or real scalar, and return its type."""
     aval = aval_of(pred) if is_operand(pred) else None
     if aval is None or not (
         aval.dtype == np.bool_
@@ -408,10 +408,10 @@ def _check_pred(pred: Any) -> Any:
 def switch(
     index: Any, branches: Sequence[Callable], *operands: Any, operand: Any = _NOT_GIVEN
 ) -> Any:
-    """`branches[index](*operands)`; all are traced, one is run. `index` is clamped into range.
+    """Return `branches[index](*operands)`; trace all, run one. `index` is clamped to the valid range.
 
     Raises:
-      TypeError: `index` is no integer of shape (), or the results differ; the message names the leaf.
+      TypeError: `index` is not an integer scalar, or the results differ; the message names the leaf.
       ValueError: there are no branches.
 
     >>> import sagax
@@ -434,7 +434,7 @@ def switch(
 
 
 def _clamped(index: Any, last: int) -> Any:
-    """`index` as int32, from 0 to `last`; clamped before a wide integer would wrap around."""
+    """Convert `index` to int32, from 0 to `last`; clamp first, as wide integers would overflow."""
     dtype = aval_of(index).dtype
     if dtypes.itemsize(dtype) > 4 or dtype == dtypes.uint32:
         index = selection.clamp(scalar_like(0, dtype), index, scalar_like(last, dtype))
@@ -493,7 +493,7 @@ def _check_index(index: Any) -> None:
 
 
 def switch_on(function: str, index: Any, branches: list, operands: tuple, labels: tuple) -> Any:
-    """What `cond`, `switch` and their like do once `index` is an int32 in range; `labels` name the branches."""
+    """Bind the branches for an int32 `index` in range; `labels` name the branches in errors."""
     leaves, tree = operand_leaves(function, "operands", operands)
     avals = [aval_of(x) for x in leaves]
 
@@ -507,7 +507,7 @@ def switch_on(function: str, index: Any, branches: list, operands: tuple, labels
         )
         for f in branches
     ]
-    # report as a reader of the call sees it: the true branch first
+    # report in the order of the call: the true branch first
     first = bodies[-1] if function == "cond" else bodies[0]
     first_label = labels[-1] if function == "cond" else labels[0]
     for body, label in zip(bodies, labels, strict=True):

@@ -1,4 +1,4 @@
-"""Implement `custom_vmap` and `sequential_vmap`: functions with batching rules of their own."""
+"""Implement `custom_vmap` and `sequential_vmap`: functions with custom batching rules."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sagax._src.higher_order.scan import traced_scan
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import BatchAxis, in_front, place
+from sagax._src.transforms.batch import BatchAxis, move_batch_dim, move_batch_dims
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
 custom_vmap_p = Primitive(
@@ -39,14 +39,14 @@ custom_vmap_p = Primitive(
     family=HIGHER_ORDER,
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
-# Operands: what the function closes over, then its arguments. `rule(size, which, *args)`, on flat values mapped
-# along 0 where marked in `which`, gives flat outputs and marks.
+# Operands: captured values, then arguments. `rule(size, which, *args)`, on flat values mapped along 0 where
+# marked in `which`, returns flat outputs and marks.
 
 
-custom_vmap_p.tells_vma = True
+custom_vmap_p.sets_vma = True
 
 
 @custom_vmap_p.abstract
@@ -97,7 +97,7 @@ def _(
             fix="pass the value as an argument",
         )
     which = [d is not None for d in arguments]
-    outs, marks = rule(axis.size, which, *in_front(args[n_consts:], arguments))
+    outs, marks = rule(axis.size, which, *move_batch_dims(args[n_consts:], arguments))
     return outs, [0 if m else None for m in marks]
 
 
@@ -112,7 +112,9 @@ def _(
     name: str,
 ) -> tuple:
     marks = CallOperands.split(nonzero_marks(tangents), n_consts)
-    if any(marks.captured):  # the rule does not know of these: their derivative goes past it
+    if any(
+        marks.captured
+    ):  # the rule does not cover captured values: differentiate the function instead
         return jit_p.rule("jvp")(primals, tangents, jaxpr=jaxpr, name=name)
     n_out = len(jaxpr.out_avals)
     wide, _ = jvp_jaxpr(jaxpr, tuple(marks.flat()), True)
@@ -120,18 +122,18 @@ def _(
     moving = [i for i, m in enumerate(marks.arguments) if m]
 
     def pushed_rule(size: Any, which: Sequence[bool], *values: Any) -> tuple[list, list]:
-        """The derivative of the rule, at primals and tangents that are mapped together."""
+        """Differentiate the rule, at primals and tangents that are mapped together."""
         both = list(which[:n])
         for i, mapped in zip(moving, which[n:], strict=True):
             both[i] = both[i] or mapped
         axis = BatchAxis(size)
         xs = [
-            place(x, 0 if w else None, 0 if b else None, axis)
+            move_batch_dim(x, 0 if w else None, 0 if b else None, axis)
             for x, w, b in zip(values, which, both)
         ]
         ts: list[Any] = [Zero.like(aval_of(x)) for x in xs]
         for i, t, mapped in zip(moving, values[n:], which[n:], strict=True):
-            ts[i] = place(t, 0 if mapped else None, 0 if both[i] else None, axis)
+            ts[i] = move_batch_dim(t, 0 if mapped else None, 0 if both[i] else None, axis)
         found: list[bool] = []
 
         def at(*ys: Any) -> list:
@@ -152,7 +154,7 @@ def _(
 def _(
     primals: Sequence, tangents: Sequence, *, jaxpr: ClosedJaxpr, name: str, **params: Any
 ) -> tuple:
-    # the values by the function with its rule, their derivatives by those of its operations
+    # values by the function with its rule, derivatives by those of its operations
     outs = custom_vmap_p.bind(*primals, jaxpr=jaxpr, name=name, **params)
     _, pushed = jit_p.rule("linearize")(primals, tangents, jaxpr=jaxpr, name=name)
     return outs, pushed
@@ -162,9 +164,9 @@ def _(
 
 
 class custom_vmap:
-    """`fun` with a rule of its own for `vmap`, set with `def_vmap`.
+    """Attach a custom batching rule for `vmap` to `fun`, set by `def_vmap`.
 
-    Without `vmap` it is `fun`. Reverse mode differentiates `fun`, forward mode `fun` and its rule; for other
+    Without `vmap` it is `fun`. Reverse mode differentiates `fun`, forward mode `fun` and its rule; for custom
     derivatives wrap it in `custom_vjp` or `custom_jvp`.
 
     >>> import sagax, sagax.numpy as np
@@ -197,7 +199,7 @@ class custom_vmap:
         """Set the rule: `rule(axis_size, in_batched, *args) -> (out, out_batched)`.
 
         `in_batched` has for each argument a pytree of bools: which leaves are mapped, along their leading axis.
-        `out_batched` says the same of the leaves of `out`, in its structure.
+        `out_batched` marks the mapped leaves of `out`, in its structure.
         """
         check_function(vmap_rule, "the rule is a function", "custom_vmap.def_vmap", "vmap_rule")
         self.vmap_rule = vmap_rule
@@ -231,7 +233,7 @@ def _run_rule(
     which: Sequence[bool],
     *values: Any,
 ) -> tuple[list, list]:
-    """Call a rule of the user's on flat values; its checked outputs, flat, and which are mapped."""
+    """Call the user's rule on flat values; return its checked flat outputs and which are mapped."""
     rule_name = function_name(rule)
     of = f"custom_vmap rule {rule_name} of {name}"
     result = apart(rule, size, list(tree.unflatten(which)), *tree.unflatten(values))
@@ -265,7 +267,7 @@ def _run_rule(
         )
     check_results(outs, result[0], "custom_vmap", rule)
     paths = trees.key_paths(result[0])
-    for i, (out, mark, want) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
+    for i, (out, mark, expected) in enumerate(zip(outs, marks, jaxpr.out_avals, strict=True)):
         path = trees.argument_path("out", paths[i])
         checks.instance(
             of,
@@ -276,14 +278,14 @@ def _run_rule(
             message="which outputs are mapped must be said by bools",
             show=kind_of,
         )
-        shape = (size, *want.shape) if mark else want.shape
+        shape = (size, *expected.shape) if mark else expected.shape
         aval = aval_of(out)
-        if not dims.same_shape(aval.shape, shape) or aval.dtype != want.dtype:
+        if not dims.same_shape(aval.shape, shape) or aval.dtype != expected.dtype:
             raise ShapeError(
                 f"the rule must return what {name} returns, for all examples",
                 function=of,
                 argument=path,
-                expected=want.update(shape=shape),
+                expected=expected.update(shape=shape),
                 got=aval,
                 fix=f"stack the examples along axis 0 and keep the dtype, as {name} does"
                 if mark
@@ -293,7 +295,7 @@ def _run_rule(
 
 
 def sequential_vmap(f: Callable) -> custom_vmap:
-    """`f`, which `vmap` runs for one example after the other, in a loop.
+    """Make `vmap` run `f` sequentially for each example, in a loop.
 
     >>> import sagax, sagax.numpy as np
     >>> f = sagax.custom_batching.sequential_vmap(lambda x: x + 1)

@@ -27,19 +27,19 @@ from sagax._src.higher_order.call import call as call_jaxpr
 from sagax._src.higher_order.call import jit_p
 from sagax._src.primitives.structural import instantiate, reduce_sum
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import batch_flat, place
+from sagax._src.transforms.batch import batch_flat, move_batch_dim
 
 # The function -------------------------------------------------------------------------------------
 
 
-class Meant(NamedTuple):
-    """What a flat function means: made from these functions and plain values, in this way.
+class FunctionKey(NamedTuple):
+    """Identify a flat function by the functions and plain values that it was created from.
 
-    `cell` gets what is known of the result when the function has run.
+    `cell` receives facts about the result when the function has run.
     """
 
-    things: tuple
-    how: tuple
+    functions: tuple
+    details: tuple
     cell: list
 
 
@@ -49,11 +49,11 @@ class _Staged(NamedTuple):
     cell: list
 
 
-class Inner:
-    """The function itself, flat: Python code until it is staged, then a jaxpr whose captured values are
-    leading operands. Functions that mean the same are staged once."""
+class StageableFunction:
+    """The flat function itself: Python code until it is staged, then a jaxpr with captured values as leading
+    operands. Functions with equal keys are staged only the first time."""
 
-    __slots__ = ("fun", "jaxpr", "meant", "name", "n_consts")
+    __slots__ = ("fun", "jaxpr", "function_key", "name", "n_consts")
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Inner:
         name: str,
         jaxpr: ClosedJaxpr | None = None,
         n_consts: int = 0,
-        meant: Meant | None = None,
+        function_key: FunctionKey | None = None,
     ) -> None:
-        self.meant = meant
+        self.function_key = function_key
         self.fun = fun
         self.name = name
         self.jaxpr = jaxpr
@@ -74,42 +74,50 @@ class Inner:
             return eval_jaxpr(self.jaxpr.jaxpr, (), *args)
         return list(self.fun(*args))  # type: ignore[misc]
 
-    def staged(self, args: Sequence[Any]) -> tuple[Inner, list]:
-        """The function as a jaxpr, and the values that it captured."""
-        avals, meant = [aval_of(a) for a in args], self.meant
+    def staged(self, args: Sequence[Any]) -> tuple[StageableFunction, list]:
+        """Return the function as a jaxpr, and the values that it captured."""
+        avals, function_key = [aval_of(a) for a in args], self.function_key
 
-        def make() -> _Staged:
+        def trace_function() -> _Staged:
             info = DebugInfo(self.name, code=function_code(getattr(self.fun, "user", None)))
             jaxpr, consts = stage(self.run, avals, info)
             closed = ClosedJaxpr(hoist_constants(jaxpr), ())
-            return _Staged(closed, consts, [] if meant is None else list(meant.cell))
+            return _Staged(closed, consts, [] if function_key is None else list(function_key.cell))
 
-        if meant is None:
-            found = make()
+        if function_key is None:
+            found = trace_function()
         else:
-            found = trace_cache.traced(meant.things, (*meant.how, *avals), make)
-            meant.cell[:] = found.cell
-        return Inner(None, self.name, found.jaxpr, len(found.consts)), list(found.consts)
+            found = trace_cache.traced(
+                function_key.functions, (*function_key.details, *avals), trace_function
+            )
+            function_key.cell[:] = found.cell
+        return StageableFunction(None, self.name, found.jaxpr, len(found.consts)), list(
+            found.consts
+        )
 
-    def with_consts(self, consts: Sequence[Any]) -> Inner:
-        """The same function with more leading operands, which only its rules use."""
+    def with_consts(self, consts: Sequence[Any]) -> StageableFunction:
+        """Return the same function with more leading operands, which only its rules use."""
         extra = [Var(aval_of(c)) for c in consts[self.n_consts :]]
         if not extra:
             return self
         inner, n = self.jaxpr.jaxpr, self.n_consts  # type: ignore[union-attr]
         wider = inner.replace(invars=[*inner.invars[:n], *extra, *inner.invars[n:]])
-        return Inner(None, self.name, ClosedJaxpr(wider, ()), len(consts))
+        return StageableFunction(None, self.name, ClosedJaxpr(wider, ()), len(consts))
 
-    def rewritten(self, rewrite: Callable[[Any], Any]) -> Inner:
-        """The same function, its jaxpr as `rewrite` makes it; itself if that is the same jaxpr."""
+    def rewritten(self, rewrite: Callable[[Any], Any]) -> StageableFunction:
+        """Return the same function, with its jaxpr mapped by `rewrite`; itself if that is unchanged."""
         found = rewrite(self.jaxpr)
-        return self if found is self.jaxpr else Inner(None, self.name, found, self.n_consts)
+        return (
+            self
+            if found is self.jaxpr
+            else StageableFunction(None, self.name, found, self.n_consts)
+        )
 
 
-class Closing:
-    """A flat function that tells what the user's code behind it refers to.
+class FlatFunction:
+    """A flat function that exposes the user's function behind it.
 
-    Operations that the user wrote in it are blamed on their own lines, whichever program it is called from.
+    Its operations are attributed to the user's own lines, whichever jaxpr calls it.
     """
 
     __slots__ = ("__closure__", "by_user", "fun", "user")
@@ -126,7 +134,7 @@ class Closing:
 
 
 def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
-    """Whether a function refers to traced values that will be gone when its rule is run later."""
+    """Return whether a function captures tracers that will be dead when its rule runs."""
     if depth == 0:
         return False
     if isinstance(fun, functools.partial):
@@ -137,7 +145,7 @@ def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
     for cell in getattr(fun, "__closure__", None) or ():
         try:
             value = cell.cell_contents
-        except ValueError:  # not filled yet
+        except ValueError:  # an empty cell
             continue
         if callable(value) and _closes_over_tracers(value, depth - 1):
             return True
@@ -155,7 +163,7 @@ def _leaves(value: Any) -> list:
 
 
 def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: dict) -> Any:
-    inner: Inner = params["inner"]
+    inner: StageableFunction = params["inner"]
     if inner.jaxpr is not None:
         return trace.record(primitive, args, params)
     with current(trace):
@@ -166,8 +174,10 @@ def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: d
     return trace.record(primitive, (*consts, *args), {**params, "inner": staged, "rules": rules})
 
 
-def bind_closed(primitive: Primitive, args: Sequence[Any], inner: Inner, rules: Any) -> list:
-    """Bind a function with rules of its own; traced values that it or its rules close over become operands."""
+def bind_closed(
+    primitive: Primitive, args: Sequence[Any], inner: StageableFunction, rules: Any
+) -> list:
+    """Bind a function with custom rules; traced values that it or its rules capture become operands."""
     trace = state.trace
     if trace is None or trace.parent is None or isinstance(trace, StageTrace):
         return primitive.bind(*args, inner=inner, rules=rules)  # no tracers, or staged there
@@ -186,8 +196,8 @@ _binding = _Binding()
 
 
 def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
-    """Rules that stay good when the trace at work is over. A rule may call the function that it belongs to:
-    inside, that call keeps the rule as it is."""
+    """Stage rules so that they outlive the current trace. A rule may call the function that it belongs to:
+    inside, that call keeps the rule unstaged."""
     user = rules.user()
     if user in _binding.rules:
         return rules
@@ -202,7 +212,7 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
 # custom_jvp -----------------------------------------------------------------------------------------
 
 custom_jvp_p = Primitive(
-    "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+    "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 custom_jvp_p.is_call = True
 
@@ -217,30 +227,32 @@ class JvpRules:
         self.symbolic_zeros = symbolic_zeros
 
     def user(self) -> int:
-        """Which rule of the user's this is."""
+        """Return the user's rule, as part of a key."""
         return id(getattr(self.jvp, "user", self.jvp))
 
     def closes_over_tracers(self) -> bool:
         return _closes_over_tracers(self.jvp)
 
     def bound(self, consts: list, args: Sequence[Any]) -> JvpRules:
-        """Rules that stay good when the trace at work is over: one that refers to its tracers is staged now."""
+        """Stage rules that capture tracers, so that they outlive the current trace."""
         if not self.closes_over_tracers():
             return self
         jvp, n = self.jvp, len(args)
         tangents = [aval_of(a).to_tangent_aval() for a in args]
-        kept = [i for i, t in enumerate(tangents) if t.dtype != dtypes.float0]
+        differentiable = [i for i, t in enumerate(tangents) if t.dtype != dtypes.float0]
 
         def fun(*xs: Any) -> list:
             given = iter(xs[n:])
-            full = [next(given) if i in kept else Zero(t) for i, t in enumerate(tangents)]
+            full = [next(given) if i in differentiable else Zero(t) for i, t in enumerate(tangents)]
             outs, out_tangents = jvp(xs[:n], full)
             return [*outs, *(instantiate(t) for t in out_tangents)]
 
-        jaxpr, captured = stage(fun, [*(aval_of(a) for a in args), *(tangents[i] for i in kept)])
+        jaxpr, captured = stage(
+            fun, [*(aval_of(a) for a in args), *(tangents[i] for i in differentiable)]
+        )
         order = [_position(c, consts) for c in captured]
         return StagedJvpRules(
-            ClosedJaxpr(hoist_constants(jaxpr), ()), order, kept, self.symbolic_zeros
+            ClosedJaxpr(hoist_constants(jaxpr), ()), order, differentiable, self.symbolic_zeros
         )
 
 
@@ -253,15 +265,19 @@ def _position(value: Any, consts: list) -> int:
 
 
 class StagedJvpRules(JvpRules):
-    """A rule as a jaxpr, whose captured values are among the leading operands."""
+    """A rule as a jaxpr, with its captured values among the leading operands."""
 
-    __slots__ = ("captured", "closed", "kept")
+    __slots__ = ("captured", "closed", "differentiable")
 
     def __init__(
-        self, closed: ClosedJaxpr, captured: list[int], kept: list[int], symbolic_zeros: bool
+        self,
+        closed: ClosedJaxpr,
+        captured: list[int],
+        differentiable: list[int],
+        symbolic_zeros: bool,
     ) -> None:
         super().__init__(self._none, symbolic_zeros)
-        self.closed, self.captured, self.kept = closed, captured, kept
+        self.closed, self.captured, self.differentiable = closed, captured, differentiable
 
     @staticmethod
     def _none(*_: Any) -> Any:
@@ -270,7 +286,7 @@ class StagedJvpRules(JvpRules):
     def run(
         self, consts: Sequence[Any], primals: Sequence[Any], tangents: Sequence[Any]
     ) -> tuple[list, list]:
-        given = [instantiate(tangents[i]) for i in self.kept]
+        given = [instantiate(tangents[i]) for i in self.differentiable]
         outs = eval_jaxpr(
             self.closed.jaxpr, (), *(consts[i] for i in self.captured), *primals, *given
         )
@@ -282,21 +298,21 @@ def _(trace: StageTrace, args: tuple, params: dict) -> Any:
     return _stage_inner(trace, custom_jvp_p, args, params)
 
 
-custom_jvp_p.tells_vma = True
+custom_jvp_p.sets_vma = True
 
 
 @custom_jvp_p.abstract
-def _(*avals: Any, inner: Inner, rules: JvpRules) -> list:
+def _(*avals: Any, inner: StageableFunction, rules: JvpRules) -> list:
     return inner.jaxpr.out_avals  # type: ignore[union-attr]
 
 
 @custom_jvp_p.effect
-def _(*, inner: Inner, rules: JvpRules) -> frozenset:
+def _(*, inner: StageableFunction, rules: JvpRules) -> frozenset:
     return inner.jaxpr.effects  # type: ignore[union-attr]
 
 
 @custom_jvp_p.show
-def _(*, inner: Inner, rules: JvpRules) -> dict:
+def _(*, inner: StageableFunction, rules: JvpRules) -> dict:
     return {
         "name": inner.name,
         "call_jaxpr": inner.jaxpr,
@@ -305,8 +321,8 @@ def _(*, inner: Inner, rules: JvpRules) -> dict:
     }
 
 
-def _evaluate(*args: Any, inner: Inner, rules: Any) -> list:
-    """At the bottom the function just runs: with Python control flow, if it is not staged."""
+def _evaluate(*args: Any, inner: StageableFunction, rules: Any) -> list:
+    """Run the function eagerly, with Python control flow if it is not staged."""
     if inner.jaxpr is not None:
         return call_jaxpr(inner.jaxpr, args, name=inner.name)
     return inner.run(*args)
@@ -316,19 +332,19 @@ custom_jvp_p.impl = _evaluate
 
 
 @custom_jvp_p.reference
-def _(*args: Any, inner: Inner, rules: Any) -> list:
+def _(*args: Any, inner: StageableFunction, rules: Any) -> list:
     return inner.run(*args)
 
 
 @custom_jvp_p.lower
-def _(b: Any, *args: Any, inner: Inner, rules: Any) -> list:
+def _(b: Any, *args: Any, inner: StageableFunction, rules: Any) -> list:
     return b.call_in_steps(inner.jaxpr.jaxpr, args, inner.name)  # type: ignore[union-attr]
 
 
 def _rule_arguments(
-    function: str, inner: Inner, primals: Sequence, tangents: Sequence
+    function: str, inner: StageableFunction, primals: Sequence, tangents: Sequence
 ) -> tuple[list, list, list]:
-    """The values that a function captured, which its rule does not cover; its arguments and their tangents."""
+    """Split operands into captured values, which the rule does not cover, arguments, and their tangents."""
     values = CallOperands.split(primals, inner.n_consts)
     moving = values.like(tangents)
     if any(nonzero_marks(moving.captured)):
@@ -340,8 +356,10 @@ def _rule_arguments(
     return values.captured, values.arguments, moving.arguments
 
 
-def _apply_jvp(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
-    """The rule at work. Under linearisation its operations on tangents are recorded one by one."""
+def _apply_jvp(
+    primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: JvpRules
+) -> tuple:
+    """Apply the rule. Under linearization its operations on tangents are recorded one by one."""
     captured, arguments, moving = _rule_arguments("custom_jvp", inner, primals, tangents)
     if isinstance(rules, StagedJvpRules):
         return rules.run(captured, arguments, moving)
@@ -354,16 +372,18 @@ custom_jvp_p.linearize_rule = _apply_jvp
 
 
 @custom_jvp_p.transpose
-def _(cts: Sequence, *args: Any, inner: Inner, rules: Any) -> list:
-    """Of an application to an unknown, which the function itself must be linear in: its rule is not asked."""
+def _(cts: Sequence, *args: Any, inner: StageableFunction, rules: Any) -> list:
+    """Transpose the function itself, which must be linear in its linear operands; ignore its rule."""
     return jit_p.rule("transpose")(cts, *args, jaxpr=inner.jaxpr, name=inner.name)
 
 
 @custom_jvp_p.batch
-def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpRules) -> tuple:
+def _(
+    axis: Any, args: Sequence, in_dims: Sequence, *, inner: StageableFunction, rules: JvpRules
+) -> tuple:
     def fun(*xs: Any) -> list:
         outs, out_dims = batch_flat(inner.run, axis, xs, in_dims)
-        return [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+        return [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
 
     def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
         live = nonzero_marks(tangents)
@@ -377,12 +397,12 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
             return [*outs, *(instantiate(t) for t in out_ts)]
 
         outs, out_dims = batch_flat(both, axis, ins, dims_all)
-        placed = [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
-        half = len(placed) // 2
-        return placed[:half], placed[half:]
+        moved = [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+        half = len(moved) // 2
+        return moved[:half], moved[half:]
 
     outs = custom_jvp_p.bind(
-        *args, inner=Inner(fun, inner.name), rules=JvpRules(jvp, rules.symbolic_zeros)
+        *args, inner=StageableFunction(fun, inner.name), rules=JvpRules(jvp, rules.symbolic_zeros)
     )
     return outs, [0] * len(outs)
 
@@ -390,22 +410,22 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: JvpR
 # custom_vjp -----------------------------------------------------------------------------------------
 
 custom_vjp_p = Primitive(
-    "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, holds_program=True
+    "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 custom_vjp_p.is_call = True
-# The linear part of such a function: residuals and tangents -> tangents, known only by its transpose.
+# The linear part of such a function: residuals and tangents -> tangents, defined by its transpose only.
 custom_lin_p = Primitive(
     "custom_lin",
     family=HIGHER_ORDER,
     check_rule=Default("it stands for a derivative: what was computed is checked"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
 class VjpRules:
-    """fwd(values, which are differentiated) -> (outs, residuals); bwd(residuals, cotangents) -> cotangents."""
+    """fwd(values, differentiated) -> (outs, residuals); bwd(residuals, cotangents) -> cotangents."""
 
     __slots__ = ("bwd", "fwd", "optimize_remat", "symbolic_zeros")
 
@@ -418,21 +438,21 @@ class VjpRules:
         self.optimize_remat = optimize_remat
 
     def user(self) -> int:
-        """Which rule of the user's this is."""
+        """Return the user's rule, as part of a key."""
         return id(getattr(self.bwd, "user", self.bwd))
 
     def closes_over_tracers(self) -> bool:
         return _closes_over_tracers(self.fwd) or _closes_over_tracers(self.bwd)
 
     def bound(self, consts: Sequence[Any], args: Sequence[Any]) -> VjpRules:
-        """Rules that stay good when the trace at work is over."""
+        """Stage rules so that they outlive the current trace."""
         if not self.closes_over_tracers():
             return self
         return _bound_vjp(self, consts, args)
 
 
 def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
-    """Stage both rules; what they captured is carried in the residuals of the forward one."""
+    """Stage both rules; values captured by the backward rule become residuals of the forward rule."""
     marks = [dtypes.is_inexact(aval_of(a).dtype) for a in args]
     n_out: list[int] = []
 
@@ -444,12 +464,12 @@ def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
     fwd_jaxpr, fwd_captured = stage(forward, [aval_of(a) for a in args])
     count = n_out[0]
     out_avals, res_avals = fwd_jaxpr.out_avals[:count], fwd_jaxpr.out_avals[count:]
-    wanted: list[Any] = []
+    has_cotangent: list[Any] = []
 
     def backward(*xs: Any) -> list:
         found = rules.bwd(xs[: len(res_avals)], xs[len(res_avals) :])
-        wanted[:] = [c is not None and type(c) is not Zero for c in found]
-        return [c for c, w in zip(found, wanted, strict=True) if w]
+        has_cotangent[:] = [c is not None and type(c) is not Zero for c in found]
+        return [c for c, w in zip(found, has_cotangent, strict=True) if w]
 
     ct_avals = [a.to_tangent_aval() for a in out_avals]
     bwd_jaxpr, bwd_captured = stage(backward, [*res_avals, *ct_avals])
@@ -465,7 +485,7 @@ def _bound_vjp(rules: VjpRules, consts: Any, args: Sequence[Any]) -> VjpRules:
         found = iter(
             eval_jaxpr(bwd_jaxpr, residuals[len(res_avals) :], *own, *(instantiate(c) for c in cts))
         )
-        return [next(found) if w else None for w in wanted]
+        return [next(found) if w else None for w in has_cotangent]
 
     return StagedVjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
 
@@ -484,7 +504,7 @@ def _(trace: StageTrace, args: tuple, params: dict) -> Any:
     return _stage_inner(trace, custom_vjp_p, args, params)
 
 
-custom_vjp_p.tells_vma = True
+custom_vjp_p.sets_vma = True
 custom_vjp_p.abstract_rule = custom_jvp_p.abstract_rule
 custom_vjp_p.effects_rule = custom_jvp_p.effects_rule
 custom_vjp_p.show_rule = custom_jvp_p.show_rule
@@ -494,7 +514,7 @@ custom_vjp_p.impl = _evaluate
 
 
 @custom_vjp_p.jvp
-def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
+def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: VjpRules) -> tuple:
     raise ArgumentError(
         f"can't apply forward-mode differentiation (jvp) to a custom_vjp function: {inner.name} has a reverse rule only",
         function="custom_vjp",
@@ -503,7 +523,7 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
 
 
 @custom_vjp_p.linearize
-def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
+def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: VjpRules) -> tuple:
     captured, arguments, moving = _rule_arguments("custom_vjp", inner, primals, tangents)
     marks = nonzero_marks(moving)
     outs, residuals = _forward(inner, rules, captured, arguments, marks)
@@ -527,9 +547,13 @@ def _(primals: Sequence, tangents: Sequence, *, inner: Inner, rules: VjpRules) -
 
 
 def _forward(
-    inner: Inner, rules: VjpRules, consts: Sequence, primals: Sequence, marks: Sequence[bool]
+    inner: StageableFunction,
+    rules: VjpRules,
+    consts: Sequence,
+    primals: Sequence,
+    marks: Sequence[bool],
 ) -> tuple[Sequence, Sequence]:
-    """Outputs and residuals by the forward rule."""
+    """Return outputs and residuals by the forward rule."""
     n_consts, n_out = len(consts), [0]
 
     def run(*xs: Any) -> list:
@@ -542,7 +566,7 @@ def _forward(
 
     if inner.jaxpr is None or not rules.optimize_remat:
         found = run(*consts, *primals)
-    else:  # one operation, of which checkpoint may keep the value only
+    else:  # one operation, for which checkpoint may save only the value
         operands = [*consts, *primals]
         jaxpr, captured = stage(run, [aval_of(x) for x in operands], DebugInfo(inner.name))
         value = inner.jaxpr.jaxpr
@@ -556,13 +580,17 @@ def _forward(
     return found[: n_out[0]], found[n_out[0] :]
 
 
-# A forward rule as one operation. Where none of the residuals is used, `value` computes the outputs as well.
+# A forward rule as one operation. If all residuals are unused, `value` computes the outputs.
 remat_opt_p = Primitive(
-    "remat_opt", family=HIGHER_ORDER, key_rule=UNTRACKED, multiple_results=True, holds_program=True
+    "remat_opt",
+    family=HIGHER_ORDER,
+    key_rule=UNTRACKED,
+    multiple_results=True,
+    is_higher_order=True,
 )
 
 
-remat_opt_p.tells_vma = True
+remat_opt_p.sets_vma = True
 
 
 @remat_opt_p.abstract
@@ -589,7 +617,7 @@ def _(b: Any, *xs: Any, fwd: ClosedJaxpr, value: ClosedJaxpr) -> list:
 
 
 def values_only(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with forward rules, of which only the outputs are used, replaced by the functions themselves."""
+    """Replace forward rules with unused residuals in `jaxpr` by the functions themselves."""
     if not any(e.primitive is remat_opt_p for e in jaxpr.eqns):
         return jaxpr
     read = {v for e in jaxpr.eqns for v in e.invars} | set(jaxpr.outvars)
@@ -605,23 +633,23 @@ def values_only(jaxpr: Jaxpr) -> Jaxpr:
     return jaxpr.replace(eqns=eqns)
 
 
-def _check_forward(inner: Inner, outs: Sequence[Any]) -> None:
-    """The forward rule must give arrays of the types that the function gives."""
-    for i, (out, want) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
+def _check_forward(inner: StageableFunction, outs: Sequence[Any]) -> None:
+    """Check that the forward rule returns arrays of the same types as the function."""
+    for i, (out, expected) in enumerate(zip(outs, inner.jaxpr.out_avals, strict=True)):  # type: ignore[union-attr]
         have = aval_of(out)
-        if not dims.same_shape(have.shape, want.shape) or have.dtype != want.dtype:
+        if not dims.same_shape(have.shape, expected.shape) or have.dtype != expected.dtype:
             raise ArgumentError(
                 f"Custom VJP fwd rule for function {inner.name} must produce a primal output of the shape and dtype "
                 "that the function itself produces",
                 function="custom_vjp",
                 argument=f"output {i} of fwd",
-                expected=want,
+                expected=expected,
                 got=have,
                 fix="compute in fwd what the function computes",
             )
 
 
-custom_lin_p.tells_vma = True
+custom_lin_p.sets_vma = True
 
 
 @custom_lin_p.abstract
@@ -664,13 +692,15 @@ def _(
 
 
 @custom_vjp_p.batch
-def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpRules) -> tuple:
+def _(
+    axis: Any, args: Sequence, in_dims: Sequence, *, inner: StageableFunction, rules: VjpRules
+) -> tuple:
     n = inner.n_consts
     consts, arg_dims = args[:n], in_dims[n:]
 
     def fun(*xs: Any) -> list:
         outs, out_dims = batch_flat(inner.run, axis, [*consts, *xs], in_dims)
-        return [place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+        return [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
 
     n_out: list[int] = []
 
@@ -684,38 +714,38 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, inner: Inner, rules: VjpR
             return [*outs, *residuals]
 
         found, found_dims = batch_flat(both, axis, [*consts, *xs], in_dims)
-        placed = [place(x, d, 0, axis) for x, d in zip(found, found_dims, strict=True)]
-        return placed[: n_out[0]], placed[n_out[0] :]
+        moved = [move_batch_dim(x, d, 0, axis) for x, d in zip(found, found_dims, strict=True)]
+        return moved[: n_out[0]], moved[n_out[0] :]
 
     def bwd(residuals: Sequence, cts: Sequence) -> list:
         live = nonzero_marks(cts)
-        kept: list[Any] = []
+        nonzero: list[Any] = []
 
         def run(*ys: Any) -> list:
             rs, given = ys[: len(residuals)], iter(ys[len(residuals) :])
             full = [next(given) if m else _example_zero(c) for m, c in zip(live, cts, strict=True)]
             found = rules.bwd(rs, full)
-            kept[:] = [c is not None and type(c) is not Zero for c in found]
-            return [c for c, k in zip(found, kept, strict=True) if k]
+            nonzero[:] = [c is not None and type(c) is not Zero for c in found]
+            return [c for c, k in zip(found, nonzero, strict=True) if k]
 
         ins = [*residuals, *nonzero_tangents(cts)]
         found, found_dims = batch_flat(run, axis, ins, [0] * len(ins))
         pairs = iter(zip(found, found_dims, strict=True))
         out = []
-        for k, d in zip(kept, arg_dims, strict=True):
+        for k, d in zip(nonzero, arg_dims, strict=True):
             if not k:
                 out.append(None)
                 continue
             ct, ct_dim = next(pairs)
-            if d is None:  # the argument is the same for all examples: their cotangents add up
-                ct = reduce_sum(place(ct, ct_dim, 0, axis), (0,))
+            if d is None:  # all examples share the argument: sum their cotangents
+                ct = reduce_sum(move_batch_dim(ct, ct_dim, 0, axis), (0,))
             else:
-                ct = place(ct, ct_dim, d, axis)
+                ct = move_batch_dim(ct, ct_dim, d, axis)
             out.append(ct)
         return out
 
     wide = VjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
-    outs = bind_closed(custom_vjp_p, args[n:], Inner(fun, inner.name), wide)
+    outs = bind_closed(custom_vjp_p, args[n:], StageableFunction(fun, inner.name), wide)
     return outs, [0] * len(outs)
 
 

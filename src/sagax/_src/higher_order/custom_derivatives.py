@@ -1,4 +1,4 @@
-"""Implement `custom_jvp` and `custom_vjp`: functions with derivative rules of their own."""
+"""Implement `custom_jvp` and `custom_vjp`: functions with custom derivative rules."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Closing,
-    Inner,
+    FlatFunction,
+    FunctionKey,
     JvpRules,
-    Meant,
+    StageableFunction,
     VjpRules,
     bind_closed,
     custom_jvp_p,
@@ -50,7 +50,7 @@ __all__ = [
 
 
 class SymbolicZero:
-    """The tangent or cotangent of a value that is not differentiated, given to rules that ask for it."""
+    """A symbolic zero tangent or cotangent, for rules that request symbolic zeros."""
 
     __slots__ = ("aval",)
 
@@ -65,7 +65,7 @@ class SymbolicZero:
 
 
 class CustomVJPPrimal:
-    """What a forward rule with symbolic zeros gets for a leaf: its value, and whether it is differentiated."""
+    """A leaf of the arguments of a forward rule with symbolic zeros: its value, and whether it is differentiated."""
 
     __slots__ = ("perturbed", "value")
 
@@ -75,7 +75,7 @@ class CustomVJPPrimal:
 
 
 def custom_vjp_primal_tree_values(tree: Any) -> Any:
-    """The arguments of a forward rule with symbolic zeros as plain arguments.
+    """Convert the arguments of a forward rule with symbolic zeros to plain arguments.
 
     >>> from sagax.custom_derivatives import CustomVJPPrimal, custom_vjp_primal_tree_values
     >>> custom_vjp_primal_tree_values({"x": CustomVJPPrimal(3.0, True)})
@@ -87,7 +87,7 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zero tangent of `val`, an array or a pytree of them: arrays, or a `SymbolicZero` each.
+    """Return the zero tangent of `val`, an array or a pytree of them: arrays, or a `SymbolicZero` each.
 
     >>> from sagax.custom_derivatives import zero_from_primal
     >>> zero_from_primal(1.5)
@@ -106,11 +106,11 @@ def _is_float0(x: Any) -> bool:
 
 
 class UndefinedRuleError(SagaxError, AttributeError):
-    """A function with custom derivatives was called before its rules were set."""
+    """A function with custom derivatives was called before its rules were defined."""
 
 
 class _Custom:
-    """What both kinds share: the function, which arguments are not differentiated, binding as a method."""
+    """Base class: holds the function and its nondifferentiable arguments, and binds as a method."""
 
     def __init__(
         self,
@@ -154,31 +154,35 @@ class _Custom:
     def name(self) -> str:
         return function_name(self.fun)
 
-    def _paths(self, dynamic: Sequence[Any], places: Sequence[int]) -> list[str]:
-        """The user's names of the leaves of the differentiable arguments."""
-        names = positional_names(self.fun, max(places, default=-1) + 1)
+    def _paths(self, dynamic: Sequence[Any], positions: Sequence[int]) -> list[str]:
+        """Return the user's names of the leaves of the differentiable arguments."""
+        names = positional_names(self.fun, max(positions, default=-1) + 1)
         return [
             trees.argument_path(names[k], p)
-            for k, x in zip(places, dynamic, strict=True)
+            for k, x in zip(positions, dynamic, strict=True)
             for p in trees.key_paths(x)
         ]
 
-    def _check(self, leaves: Sequence[Any], dynamic: Sequence[Any], places: Sequence[int]) -> None:
+    def _check(
+        self, leaves: Sequence[Any], dynamic: Sequence[Any], positions: Sequence[int]
+    ) -> None:
         for i, x in enumerate(leaves):
             if not is_operand(x):
                 raise unusable_leaf(
                     x,
                     f"{type(self).__name__} {self.name}",
-                    self._paths(dynamic, places)[i],
+                    self._paths(dynamic, positions)[i],
                     "mark the argument as not differentiated: nondiff_argnums",
                 )
 
-    def _meant(self, tree: Any, fixed: list, places: list[int], cell: list) -> Meant:
-        """What the function means for arguments of this structure."""
-        return Meant((self.fun, *fixed), (type(self).__name__, tree, tuple(places)), cell)
+    def _function_key(
+        self, tree: Any, fixed: list, positions: list[int], cell: list
+    ) -> FunctionKey:
+        """Return the identity of the flat function for arguments of this structure."""
+        return FunctionKey((self.fun, *fixed), (type(self).__name__, tree, tuple(positions)), cell)
 
     def _split(self, args: tuple, kwargs: dict) -> tuple[list, list, list[int]]:
-        """Differentiable arguments, the others, and the positions of the former."""
+        """Return the differentiable arguments, the others, and the positions of the former."""
         bound = resolve_kwargs(self.fun, args, kwargs)
         n = len(bound)
         for k in self.nondiff_argnums:
@@ -196,7 +200,7 @@ class _Custom:
 
 
 def arguments_of(fun: Callable) -> list[str]:
-    """Names of the positional parameters."""
+    """Return the names of the positional parameters."""
     sig = signature(fun)
     if sig is None:
         return []
@@ -205,7 +209,7 @@ def arguments_of(fun: Callable) -> list[str]:
 
 
 def resolve_kwargs(fun: Callable, args: tuple, kwargs: dict) -> list:
-    """All arguments by position, keywords and defaults included."""
+    """Return all arguments by position, keywords and defaults included."""
     if not kwargs and not getattr(fun, "__defaults__", None):
         return list(args)
     sig = signature(fun)
@@ -232,7 +236,7 @@ def resolve_kwargs(fun: Callable, args: tuple, kwargs: dict) -> list:
 
 
 class custom_jvp(_Custom):
-    """`fun` with a rule of its own for derivatives, set with `defjvp` or `defjvps`.
+    """Attach a custom derivative rule to `fun`, set by `defjvp` or `defjvps`.
 
     Args:
       nondiff_argnums: arguments that are not differentiated; the rule gets them first.
@@ -257,7 +261,7 @@ class custom_jvp(_Custom):
         return jvp
 
     def defjvps(self, *jvps: Callable | None) -> None:
-        """Set the rule argument by argument: `jvp_i(tangent_i, out, *primals)`, None where there is none."""
+        """Set a rule for each argument: `jvp_i(tangent_i, out, *primals)`, or None without one."""
         if self.nondiff_argnums:
             raise ArgumentError(
                 "Can't use ``defjvps`` with ``nondiff_argnums``.",
@@ -293,23 +297,25 @@ class custom_jvp(_Custom):
                 f"No JVP defined for custom_jvp function {self.name} using defjvp.",
                 fix=f"set the rule first: {self.name}.defjvp(rule)",
             )
-        dynamic, fixed, places = self._split(args, kwargs)
+        dynamic, fixed, positions = self._split(args, kwargs)
         leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
-        self._check(leaves, dynamic, places)
+        self._check(leaves, dynamic, positions)
         cell: list[Any] = []
 
         def flat(*xs: Any) -> list:
             out, cell[:] = _call_flat(
-                self.fun, tree, xs, fixed, places, f"{type(self).__name__} {self.name}"
+                self.fun, tree, xs, fixed, positions, f"{type(self).__name__} {self.name}"
             )
             return out
 
         def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
             return self._rule(tree, fixed, cell, primals, tangents)
 
-        rules = JvpRules(Closing(jvp, self.jvp, fixed), self.symbolic_zeros)
-        meant = self._meant(tree, fixed, places, cell)
-        inner = Inner(Closing(flat, self.fun, fixed), self.name, meant=meant)
+        rules = JvpRules(FlatFunction(jvp, self.jvp, fixed), self.symbolic_zeros)
+        function_key = self._function_key(tree, fixed, positions, cell)
+        inner = StageableFunction(
+            FlatFunction(flat, self.fun, fixed), self.name, function_key=function_key
+        )
         outs = bind_closed(custom_jvp_p, leaves, inner, rules)
         return cell[0].unflatten(outs)
 
@@ -348,19 +354,19 @@ class custom_jvp(_Custom):
         paths = [trees.argument_path("output", p) for p in trees.key_paths(pair[0])]
         tangents_out = []
         for o, t, path in zip(outs, out_tangents, paths, strict=True):
-            want = aval_of(o).to_tangent_aval()
-            if isinstance(t, SymbolicZero) or want.dtype == dtypes.float0:
-                tangents_out.append(Zero(want))
+            expected = aval_of(o).to_tangent_aval()
+            if isinstance(t, SymbolicZero) or expected.dtype == dtypes.float0:
+                tangents_out.append(Zero(expected))
                 continue
             if not is_operand(t):
                 raise unusable_leaf(t, f"custom_jvp rule {rule_name}", f"the tangent of {path}")
-            if not same_type(aval_of(t), want):
+            if not same_type(aval_of(t), expected):
                 raise ArgumentError(
                     f"Custom JVP rule {rule_name} for function {self.name} must produce primal and tangent outputs with corresponding "
                     "shapes and dtypes",
                     function="custom_jvp",
                     argument=f"the tangent of {path}",
-                    expected=want,
+                    expected=expected,
                     got=aval_of(t),
                     fix="convert the tangent to the dtype and shape of the output",
                 )
@@ -370,16 +376,16 @@ class custom_jvp(_Custom):
 
 
 def _call_flat(
-    fun: Callable, tree: Any, xs: Sequence, fixed: list, places: list[int], name: str
+    fun: Callable, tree: Any, xs: Sequence, fixed: list, positions: list[int], name: str
 ) -> tuple[list, list]:
-    """Call with flat differentiable arguments; flat outputs and [their structure]."""
+    """Call with flat differentiable arguments; return flat outputs and [their structure]."""
     dynamic = tree.unflatten(xs)
     total = len(dynamic) + len(fixed)
     args: list[Any] = [None] * total
     rest = iter(fixed)
-    by_place = dict(zip(places, dynamic, strict=True))
+    by_position = dict(zip(positions, dynamic, strict=True))
     for i in range(total):
-        args[i] = by_place[i] if i in by_place else next(rest)
+        args[i] = by_position[i] if i in by_position else next(rest)
     result = fun(*args)
     outs, out_tree = trees.flatten_argument(name, "result", result)
     check_results(outs, result, name, fun)
@@ -387,11 +393,10 @@ def _call_flat(
 
 
 class custom_vjp(_Custom):
-    """`fun` with a reverse-mode rule of its own, set with `defvjp(fwd, bwd)`.
+    """Attach a custom reverse-mode rule to `fun`, set by `defvjp(fwd, bwd)`.
 
     `fwd(*args) -> (out, residuals)` runs in place of `fun` under differentiation; `bwd(residuals, ct)` returns a
-    tuple with a cotangent (or None for zero) for each argument. Arguments in `nondiff_argnums` are given to
-    `bwd` first.
+    tuple with a cotangent (or None for zero) for each argument. Arguments in `nondiff_argnums` come first in `bwd`.
 
     >>> import sagax
     >>> @sagax.custom_vjp
@@ -418,10 +423,9 @@ class custom_vjp(_Custom):
         """Set the rules.
 
         Args:
-          symbolic_zeros: `fwd` gets a `CustomVJPPrimal` for each leaf, which tells whether it is differentiated, and
-            `bwd` a `SymbolicZero` for each cotangent that is zero.
-          optimize_remat: under `checkpoint` the function itself, and not `fwd`, computes the value where no residual
-            is kept.
+          symbolic_zeros: `fwd` gets a `CustomVJPPrimal` for each leaf, with its `perturbed` flag, and `bwd` a
+              `SymbolicZero` for each cotangent that is zero.
+          optimize_remat: under `checkpoint` the function itself, and not `fwd`, computes the value if no residual is saved.
           generic_batching: accepted; `vmap` of the rules always treats each output as one of each example.
         """
         self._check_function(fwd, "fwd")
@@ -435,35 +439,39 @@ class custom_vjp(_Custom):
                 f"No VJP defined for custom_vjp function {self.name} using defvjp.",
                 fix=f"set the rules first: {self.name}.defvjp(fwd, bwd)",
             )
-        dynamic, fixed, places = self._split(args, kwargs)
+        dynamic, fixed, positions = self._split(args, kwargs)
         leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
-        self._check(leaves, dynamic, places)
-        # the backward rule lives as long as what is differentiated: it keeps types, not values
+        self._check(leaves, dynamic, positions)
+        # the backward rule lives as long as the pullback: it holds types, not values
         avals = [aval_of(x) for x in leaves]
-        paths = functools.cache(lambda: self._paths(tree.unflatten([0] * tree.num_leaves), places))
+        paths = functools.cache(
+            lambda: self._paths(tree.unflatten([0] * tree.num_leaves), positions)
+        )
         cell: list[Any] = []
         res_tree: list[Any] = []
 
         def flat(*xs: Any) -> list:
             out, cell[:] = _call_flat(
-                self.fun, tree, xs, fixed, places, f"{type(self).__name__} {self.name}"
+                self.fun, tree, xs, fixed, positions, f"{type(self).__name__} {self.name}"
             )
             return out
 
         def fwd(xs: Sequence, marks: Sequence[bool]) -> tuple[list, list]:
-            return self._forward(tree, fixed, places, xs, marks, cell, res_tree)
+            return self._forward(tree, fixed, positions, xs, marks, cell, res_tree)
 
         def bwd(residuals: Sequence, cts: Sequence) -> list:
             return self._backward(tree, fixed, avals, paths, residuals, cts, cell, res_tree)
 
         rules = VjpRules(
-            Closing(fwd, self.fwd, fixed),
-            Closing(bwd, self.bwd, fixed),
+            FlatFunction(fwd, self.fwd, fixed),
+            FlatFunction(bwd, self.bwd, fixed),
             self.symbolic_zeros,
             self.optimize_remat,
         )
-        meant = self._meant(tree, fixed, places, cell)
-        inner = Inner(Closing(flat, self.fun, fixed), self.name, meant=meant)
+        function_key = self._function_key(tree, fixed, positions, cell)
+        inner = StageableFunction(
+            FlatFunction(flat, self.fun, fixed), self.name, function_key=function_key
+        )
         outs = bind_closed(custom_vjp_p, leaves, inner, rules)
         return cell[0].unflatten(outs)
 
@@ -471,7 +479,7 @@ class custom_vjp(_Custom):
         self,
         tree: Any,
         fixed: list,
-        places: list[int],
+        positions: list[int],
         xs: Sequence,
         marks: Sequence[bool],
         cell: list,
@@ -482,8 +490,8 @@ class custom_vjp(_Custom):
             xs = [CustomVJPPrimal(x, m) for x, m in zip(xs, marks, strict=True)]
         dynamic = iter(tree.unflatten(xs))
         rest = iter(fixed)
-        total = len(places) + len(fixed)
-        pair = self.fwd(*[next(dynamic) if i in places else next(rest) for i in range(total)])  # type: ignore[misc]
+        total = len(positions) + len(fixed)
+        pair = self.fwd(*[next(dynamic) if i in positions else next(rest) for i in range(total)])  # type: ignore[misc]
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise ArgumentError(
                 f"Custom VJP fwd rule {fwd_name} for function {self.name} must produce a pair (list or tuple of length two) where the "
@@ -553,20 +561,20 @@ class custom_vjp(_Custom):
             )
         primal = tree.unflatten(list(range(tree.num_leaves)))
         out: list[Any] = []
-        for i, (part, want) in enumerate(zip(result, primal, strict=True)):
-            wanted, want_tree = trees.flatten(want)
+        for i, (part, expected) in enumerate(zip(result, primal, strict=True)):
+            primal_leaves, primal_tree = trees.flatten(expected)
             if part is None:
-                out.extend([None] * len(wanted))
+                out.extend([None] * len(primal_leaves))
                 continue
             try:
                 out.extend(
-                    trees.broadcast_prefix(part, want, is_leaf=lambda x: x is None)
+                    trees.broadcast_prefix(part, expected, is_leaf=lambda x: x is None)
                     if _has_none(part)
-                    else want_tree.flatten_up_to(part)
+                    else primal_tree.flatten_up_to(part)
                 )
             except (ValueError, TypeError):
                 found = trees.structure_mismatch(
-                    want, part, f"argument {i} of {self.name}", f"output {i} of {bwd_name}"
+                    expected, part, f"argument {i} of {self.name}", f"output {i} of {bwd_name}"
                 )
                 raise structure_error(
                     "custom_vjp",
@@ -583,30 +591,30 @@ class custom_vjp(_Custom):
     def _checked(
         self, ct: Any, aval: Any, i: int, paths: Callable[[], Sequence[str]], bwd_name: str
     ) -> Any:
-        want = aval.to_tangent_aval()
-        if ct is None or isinstance(ct, SymbolicZero) or want.dtype == dtypes.float0:
-            return Zero(want)
+        expected = aval.to_tangent_aval()
+        if ct is None or isinstance(ct, SymbolicZero) or expected.dtype == dtypes.float0:
+            return Zero(expected)
         if not is_operand(ct):
             raise unusable_leaf(
                 ct, f"custom_vjp bwd rule {bwd_name}", f"the cotangent of {paths()[i]}"
             )
         have = aval_of(ct)
-        if dims.same_shape(have.shape, want.shape):
-            if have.dtype == want.dtype:
+        if dims.same_shape(have.shape, expected.shape):
+            if have.dtype == expected.dtype:
                 return ct
             if (
                 not dtypes.is_extended(have.dtype)
-                and (dtypes.is_complex(want.dtype) or not dtypes.is_complex(have.dtype))
-            ):  # a rule may compute in another precision: the cotangent goes on in that of the argument
-                return convert(ct if hasattr(ct, "aval") else sockets.concrete(ct), want.dtype)
+                and (dtypes.is_complex(expected.dtype) or not dtypes.is_complex(have.dtype))
+            ):  # a rule may compute in another precision: convert the cotangent to that of the argument
+                return convert(ct if hasattr(ct, "aval") else sockets.concrete(ct), expected.dtype)
         raise ArgumentValueError(
             f"Custom VJP bwd rule {bwd_name} for function {self.name} must produce cotangents with the shapes and dtypes of the arguments",
             function="custom_vjp",
             argument=f"the cotangent of {paths()[i]}",
-            expected=want,
+            expected=expected,
             got=have,
             fix="sum over the axes along which the argument was broadcast"
-            if not dims.same_shape(have.shape, want.shape)
+            if not dims.same_shape(have.shape, expected.shape)
             else "take its real part",
         )
 
@@ -616,5 +624,5 @@ def _has_none(tree: Any) -> bool:
 
 
 def add_any(x: Any, y: Any) -> Any:
-    """The sum of two tangents."""
+    """Return the sum of two tangents."""
     return add_any_p.bind(x, y)

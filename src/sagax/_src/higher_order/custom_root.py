@@ -33,9 +33,9 @@ from sagax._src.diagnostics.errors import (
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Closing,
-    Inner,
+    FlatFunction,
     JvpRules,
+    StageableFunction,
     custom_jvp_p,
 )
 from sagax._src.higher_order.custom_transpose import linear_call_p
@@ -43,13 +43,13 @@ from sagax._src.higher_order.trace_bodies import Body, operand_leaves, trace_bod
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
-from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import NotLinearError, transposed_from
 
 
 def _pair(function: str, what: str, body: Body, has_aux: bool) -> tuple[Any, Any]:
-    """The structures of a solution and of the auxiliary data beside it."""
+    """Return the structures of a solution and of its auxiliary data."""
     if not has_aux:
         return body.out_tree, None
     children = trees.treedef_children(body.out_tree)
@@ -71,13 +71,13 @@ def _check_like(
     tree: Any,
     avals: Sequence[Any],
     reference: str,
-    want_tree: Any,
-    want: Sequence[Any],
+    expected_tree: Any,
+    expected: Sequence[Any],
     kind: Any = ArgumentError,
 ) -> None:
-    """Raise, naming the leaf, unless what the function `what` returns is of the type of `reference`."""
-    if tree != want_tree:
-        found = trees.structure_mismatch(want_tree, tree, reference, f"the result of {what}")
+    """Raise, naming the leaf, unless the result of the function `what` has the type of `reference`."""
+    if tree != expected_tree:
+        found = trees.structure_mismatch(expected_tree, tree, reference, f"the result of {what}")
         raise structure_error(
             function,
             f"{what}() output pytree structure must match {reference}",
@@ -85,8 +85,8 @@ def _check_like(
             f"return the containers of {reference}",
             kind=kind,
         )
-    paths = trees.key_paths(want_tree.unflatten(want))
-    for have, aval, path in zip(avals, want, paths, strict=True):
+    paths = trees.key_paths(expected_tree.unflatten(expected))
+    for have, aval, path in zip(avals, expected, paths, strict=True):
         if not dims.same_shape(have.shape, aval.shape) or have.dtype != aval.dtype:
             shapes = not dims.same_shape(have.shape, aval.shape)
             raise (ShapeError if shapes and kind is ArgumentError else kind)(
@@ -111,19 +111,19 @@ def custom_root(
     tangent_solve: Callable,
     has_aux: bool = False,
 ) -> Any:
-    """A root of `f`, found by `solve`, with derivatives by the implicit function theorem.
+    """Return a root of `f`, found by `solve`, with derivatives by the implicit function theorem.
 
-    Derivatives are those of the root with respect to what `f` closes over; how `solve` found it does not matter.
+    They are derivatives of the root with respect to the captured values of `f`, independent of `solve`.
 
     Args:
       f: maps a pytree like `initial_guess` to one like it.
-      initial_guess: where the search starts; nothing flows back to it.
+      initial_guess: the start of the search; it has no derivatives.
       solve: `solve(f, initial_guess)` returns the root (with `has_aux` a pair of it and other data).
       tangent_solve: `tangent_solve(g, y)` solves `g(x) = y` for the linear function `g`: for numbers
         `lambda g, y: y / g(1.0)`, for vectors a solve with the Jacobian of `g`. Reverse mode transposes it.
 
     Raises:
-      TypeError: the functions do not return what `initial_guess` is; the message names the leaf.
+      TypeError: the functions do not return the types of `initial_guess`; the message names the leaf.
 
     >>> import sagax
     >>> from sagax import lax
@@ -159,7 +159,7 @@ def custom_root(
         return call(found.jaxpr, xs[n_f:], name=name)
 
     def jvp(primals: Sequence, tangents: Sequence) -> tuple[list, list]:
-        outs = custom_jvp_p.bind(*primals, inner=Inner(solved, name), rules=rules)
+        outs = custom_jvp_p.bind(*primals, inner=StageableFunction(solved, name), rules=rules)
         pushed: list[Any] = [Zero.like(aval_of(o)) for o in outs]
         marks = nonzero_marks(tangents[:n_f])
         if any(marks):
@@ -167,16 +167,16 @@ def custom_root(
             pushed[:n_x] = implicit(tangents[:n_f], tangent_solve, tree, name)
         return outs, pushed
 
-    rules = JvpRules(Closing(jvp, tangent_solve), True)
+    rules = JvpRules(FlatFunction(jvp, tangent_solve), True)
     outs = custom_jvp_p.bind(
-        *body.consts, *found.consts, *guess, inner=Inner(solved, name), rules=rules
+        *body.consts, *found.consts, *guess, inner=StageableFunction(solved, name), rules=rules
     )
     root = tree.unflatten(outs[:n_x])
     return (root, aux_tree.unflatten(outs[n_x:])) if has_aux else root
 
 
 def _implicit(f: ClosedJaxpr, at: Sequence[Any], marks: tuple) -> Callable[..., list]:
-    """The derivative of the root of `f`, at values of what it closes over (`marks` moves) and the root."""
+    """Differentiate the root of `f`, at its captured values (`marks` have tangents) and the root."""
     n_f, n_x = len(marks), len(at) - len(marks)
     floating = tuple(dtypes.is_inexact(aval_of(x).dtype) for x in at[n_f:])
     split = linearize_jaxpr(f, (*marks, *floating), (True,) * n_x)
@@ -186,7 +186,7 @@ def _implicit(f: ClosedJaxpr, at: Sequence[Any], marks: tuple) -> Callable[..., 
     fixed = [zeros_of(t) for t, m in zip(tangents[n_f:], floating, strict=True) if m]
 
     def push(*live: Any) -> list:
-        # as a linear call, so that the Jacobian of it at an unknown does not depend on that
+        # a linear call, so that its Jacobian at an unknown does not depend on the unknown
         return linear_call_p.bind(
             *residuals,
             *live,
@@ -232,7 +232,7 @@ linear_solve_p = Primitive(
     check_rule=Default("its jaxprs stand for a matrix: the solution is looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 # Results: the solution, auxiliary data.
@@ -240,7 +240,7 @@ linear_solve_p = Primitive(
 
 @record
 class SolveOperands(Groups):
-    """Operands of a linear solve: what each function closes over, and the right-hand side."""
+    """Operands of a linear solve: the captured values of each function, and the right-hand side."""
 
     matvec: list[Any]
     solve: list[Any]
@@ -250,7 +250,7 @@ class SolveOperands(Groups):
 
 @record(eq=False)
 class Solver:
-    """The programs of a linear solve, and how many captured values each takes before its vector."""
+    """The jaxprs of a linear solve, and the number of captured values of each."""
 
     matvec: ClosedJaxpr
     solve: ClosedJaxpr
@@ -261,7 +261,7 @@ class Solver:
     name: str
 
     def vecmat(self) -> ClosedJaxpr:
-        """The transpose of `matvec`: (captured, ct) -> cotangents."""
+        """Return the transpose of `matvec`: (captured, ct) -> cotangents."""
         return self.matvec if self.symmetric else transposed_from(self.matvec, self.counts[0])
 
 
@@ -361,7 +361,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, solver: Solver) -> tuple:
     operands = SolveOperands.split(args, *solver.counts)
     where = operands.like(in_dims)
     n_x = solver.n_x
-    b = [place(x, d, 0, axis) for x, d in zip(operands.b, where.b, strict=True)]
+    b = [move_batch_dim(x, d, 0, axis) for x, d in zip(operands.b, where.b, strict=True)]
 
     def batched(closed: ClosedJaxpr, dims_: Sequence[Any]) -> ClosedJaxpr:
         return batch_jaxpr(closed, axis, (*dims_, *((0,) * n_x)), True)[0]
@@ -388,19 +388,19 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """The solution x of `matvec(x) = b`, found by `solve`, with derivatives by solving again.
+    """Return the solution x of `matvec(x) = b`, found by `solve`, with derivatives by further solves.
 
-    Derivatives are those of the solution, with respect to `b` and to what `matvec` closes over; how `solve` found
-    it does not matter.
+    They are derivatives of the solution with respect to `b` and to the captured values of `matvec`, independent of
+    `solve`.
 
     Args:
       matvec: a linear function from a pytree like `b` to one like it.
       solve: `solve(matvec, b)` returns the solution (with `has_aux` a pair of it and other data).
       transpose_solve: `transpose_solve(vecmat, ct)`, the same for the transpose of `matvec`; reverse mode needs it.
-      symmetric: `matvec` is its own transpose, and `solve` serves for both.
+      symmetric: `matvec` is its own transpose, and `solve` is used for both.
 
     Raises:
-      ValueError: the functions do not return what `b` is; the message names the leaf.
+      ValueError: the functions do not return the types of `b`; the message names the leaf.
       TypeError: in reverse mode without `transpose_solve`.
 
     >>> import sagax, sagax.numpy as np

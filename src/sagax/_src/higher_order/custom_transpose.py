@@ -1,4 +1,4 @@
-"""Implement `linear_call` and `custom_transpose`: linear functions with transposes of their own."""
+"""Implement `linear_call` and `custom_transpose`: linear functions with custom transposes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from sagax._src.higher_order.custom_derivatives import UndefinedRuleError
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.batch import batch_jaxpr, place
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
@@ -39,14 +39,14 @@ linear_call_p = Primitive(
     family=HIGHER_ORDER,
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
-# Operands: residuals, then linear ones. `jaxpr` takes them all and gives the outputs; `transposed` takes residuals
-# and cotangents of the outputs and gives cotangents of the linear operands; None: the transpose of `jaxpr`.
+# Operands: residuals, then linear ones. `jaxpr` maps them all to the outputs; `transposed` maps residuals
+# and cotangents of the outputs to cotangents of the linear operands; None: the transpose of `jaxpr`.
 
 
-linear_call_p.tells_vma = True
+linear_call_p.sets_vma = True
 
 
 @linear_call_p.abstract
@@ -83,7 +83,7 @@ def _(
         operands = (*primals[:n_residuals], *map(instantiate, of_linear))
         pushed = linear_call_p.bind(*operands, jaxpr=jaxpr, n_residuals=n_residuals, **params)
     marks = nonzero_marks(of_residuals)
-    if any(marks):  # the function itself says how it depends on what it is not linear in
+    if any(marks):  # differentiate the function itself with respect to its residuals
         given = nonzero_tangents(of_residuals)
         widened, some = jvp_jaxpr(jaxpr, (*marks, *[False] * len(of_linear)))
         outs = call(widened, [*primals, *given], name=params["name"])[len(out) :]
@@ -110,9 +110,9 @@ def _(
             fix="pass what the function is linear in as linear_args",
         )
     turned, marks, back = transposed, (True,) * len(linear), jaxpr
-    if turned is not None:  # a function of the user's, which takes arrays
+    if turned is not None:  # the user's function, which takes arrays
         given = list(map(instantiate, cts))
-    else:  # what no cotangent reaches stays a symbolic zero
+    else:  # cotangents that are not reached stay symbolic zeros
         nonzero = nonzero_marks(cts)
         turned, marks = transpose_jaxpr(jaxpr, (*[False] * n_residuals, *marks), nonzero)
         given = nonzero_tangents(cts)
@@ -142,10 +142,12 @@ def _(
     n_residuals: int,
     name: str,
 ) -> tuple:
-    # all linear operands and all outputs are mapped, so that the two programs stay transposes of one another
+    # all linear operands and all outputs are mapped, so that the two jaxprs stay transposes of each other
     operands = CallOperands.split(args, n_residuals)
     residual_dims, linear_dims = CallOperands.split(in_dims, n_residuals)
-    mapped = [place(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)]
+    mapped = [
+        move_batch_dim(x, d, 0, axis) for x, d in zip(operands.arguments, linear_dims, strict=True)
+    ]
     forward, _ = batch_jaxpr(jaxpr, axis, (*residual_dims, *[0] * len(mapped)), True)
     n_out = len(jaxpr.out_avals)
     back = None
@@ -168,14 +170,14 @@ def _(
 def linear_call(
     fun: Callable, fun_transpose: Callable, residual_args: Any, linear_args: Any
 ) -> Any:
-    """`fun(residual_args, linear_args)`, a function linear in its second argument, with its transpose given.
+    """Apply `fun(residual_args, linear_args)`, linear in its second argument, with a custom transpose.
 
     `fun_transpose(residual_args, ct)` takes a cotangent of the result and returns one of `linear_args`. Reverse
     mode uses it, and transposing it gives `fun` again. Derivatives with respect to `residual_args` are those of
     `fun`. That `fun` is linear is not checked.
 
     Raises:
-      TypeError: `fun_transpose` does not return what `linear_args` is; the message names the leaf.
+      TypeError: `fun_transpose` does not return the types of `linear_args`; the message names the leaf.
 
     >>> import sagax
     >>> from sagax.custom_derivatives import linear_call
@@ -190,16 +192,16 @@ def linear_call(
 
 
 class custom_transpose:
-    """`fun(residual_args, linear_args)`, linear in its second argument, with the transpose set by `def_transpose`.
+    """Attach a custom transpose to `fun(residual_args, linear_args)`, set by `def_transpose`.
 
-    Called as `f(residual_args, linear_args)`, or as `f(out_types, residual_args, linear_args)`, where `out_types` has
+    Call it as `f(residual_args, linear_args)`, or as `f(out_types, residual_args, linear_args)`, where `out_types` has
     an object with a shape and a dtype for each result, which is checked. Reverse mode uses the rule, and transposing
     that gives `fun` again; everything else (`jvp`, `vmap`, `jit`, derivatives with respect to `residual_args`)
-    is that of `fun`. `linear_call` does the same in one call.
+    differentiates `fun`. `linear_call` does the same in one call.
 
     Raises:
       AttributeError: called before the rule was set.
-      TypeError: the rule does not return what `linear_args` is, or `fun` not what `out_types` says; names the leaf.
+      TypeError: results do not match `linear_args` (of the rule) or `out_types` (of `fun`); names the leaf.
 
     >>> import sagax
     >>> @sagax.custom_transpose.custom_transpose
@@ -255,27 +257,27 @@ def _check_out_types(
     of: str, name: str, outs: Sequence[Any], out_tree: Any, out_types: Any
 ) -> None:
     """Raise, naming the leaf, unless the results are of the declared types."""
-    wanted, tree = trees.flatten_argument(of, "out_types", out_types)
+    declared, tree = trees.flatten_argument(of, "out_types", out_types)
     if tree != out_tree:
         found = trees.structure_mismatch(tree, out_tree, "out_types", f"the result of {name}")
         fix = f"give out_types the containers that {name} returns"
         raise structure_error(of, "the result has another structure than out_types", found, fix)
-    for out, want, path in zip(outs, wanted, trees.key_paths(out_types), strict=True):
+    for out, expected, path in zip(outs, declared, trees.key_paths(out_types), strict=True):
         have = aval_of(out)
-        if not (hasattr(want, "shape") and hasattr(want, "dtype")):
+        if not (hasattr(expected, "shape") and hasattr(expected, "dtype")):
             raise ArgumentError(
                 "out_types holds a shape and a dtype for each result",
                 function=of,
                 argument=trees.argument_path("out_types", path),
-                got=kind_of(want),
+                got=kind_of(expected),
                 expected="an array or a sagax.ShapeDtypeStruct",
             )
-        if not dims.same_shape(have.shape, tuple(want.shape)) or have.dtype != want.dtype:
+        if not dims.same_shape(have.shape, tuple(expected.shape)) or have.dtype != expected.dtype:
             raise ArgumentError(
                 f"{name} must return what out_types says",
                 function=of,
                 argument=trees.argument_path(f"the result of {name}", path),
-                expected=have.update(shape=tuple(want.shape), dtype=want.dtype),
+                expected=have.update(shape=tuple(expected.shape), dtype=expected.dtype),
                 got=have,
                 fix=f"leave out_types out: {name}(residual_args, linear_args)",
             )
@@ -284,7 +286,7 @@ def _check_out_types(
 def _apply(
     function: str, fun: Callable, fun_transpose: Callable, residual_args: Any, linear_args: Any
 ) -> tuple[list, Any]:
-    """The flat results of `fun`, whose transpose is `fun_transpose`, and their structure."""
+    """Return the flat results of `fun`, whose transpose is `fun_transpose`, and their structure."""
     residuals, r_tree = operand_leaves(function, "residual_args", residual_args)
     linear, l_tree = operand_leaves(function, "linear_args", linear_args)
     r_avals, l_avals = [aval_of(x) for x in residuals], [aval_of(x) for x in linear]
@@ -304,19 +306,19 @@ def _apply(
             found,
             f"return from {back.name} a cotangent for each array in linear_args",
         )
-    for want, have, path in zip(
+    for expected, have, path in zip(
         l_avals, back.jaxpr.out_avals, trees.key_paths(linear_args), strict=True
     ):
-        if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
+        if have.dtype != expected.dtype or not dims.same_shape(have.shape, expected.shape):
             raise ArgumentError(
                 f"{back.name} must return cotangents of the types of linear_args",
                 function=of,
                 argument=f"the cotangent of {trees.argument_path('linear_args', path)}",
-                expected=want,
+                expected=expected,
                 got=have,
                 fix="return the transpose: a cotangent of the shape and dtype of linear_args",
             )
-    # what either function captured comes as residuals of both
+    # values captured by either function become residuals of both
     n_body, n_back = len(body.consts), len(back.consts)
     jaxpr = _with_inputs(body.jaxpr, n_body, back.jaxpr.in_avals[:n_back])
     transposed = _with_inputs(back.jaxpr, 0, body.jaxpr.in_avals[:n_body])
@@ -333,7 +335,7 @@ def _apply(
 
 
 def _with_inputs(closed: ClosedJaxpr, at: int, avals: Sequence[Any]) -> ClosedJaxpr:
-    """The same program with further inputs, which it does not read, from place `at` on."""
+    """Return the same jaxpr with additional unused inputs from index `at` on."""
     if not avals:
         return closed
     inner = closed.jaxpr

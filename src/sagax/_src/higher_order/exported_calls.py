@@ -17,16 +17,16 @@ from sagax._src.diagnostics.errors import ArgumentValueError, InconclusiveDimens
 from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.fourier import SYMBOLIC_FFT, with_known_lengths
 from sagax._src.primitives.structural import instantiate, zeros_of
-from sagax._src.transforms.batch import in_front
+from sagax._src.transforms.batch import move_batch_dims
 
-Known = tuple[tuple[str, Any], ...]
-"""Values given directly: (name of the dimension argument, size) in the order of the export."""
+DimensionValues = tuple[tuple[str, Any], ...]
+"""Dimension values that the caller passes: (argument name, size) in the order of the export."""
 
 
-class Divided(NamedTuple):
-    """Among how many devices a program is divided, and how its inputs and results are.
+class Partitioning(NamedTuple):
+    """The number of devices of an exported module, and the shardings of its inputs and results.
 
-    Shardings are over abstract meshes; None: as the compiler likes.
+    Shardings are over abstract meshes; None: the compiler chooses.
     """
 
     nr_devices: int
@@ -35,13 +35,12 @@ class Divided(NamedTuple):
 
 
 class ExportedCode:
-    """What running an exported function takes: its types, its modules, what they take for granted.
+    """An exported function: its types, its modules and their requirements.
 
-    `labels` are the names of the inputs as users see them (`args[0]`). `variables` are the symbolic
-    sizes that each module takes as leading int32 arguments; `given` names the sizes that a caller
-    passes directly. With `any_platform` the first module serves platforms that have none. `kept` are
-    the positions of the inputs that the modules take. `divided` is None of a program on one device.
-    `derivative` gives the code of the reverse derivative, or raises.
+    `labels` are the names of the inputs as users see them (`args[0]`). `variables` are the symbolic sizes that each
+    module takes as leading int32 arguments; `given` names the sizes that a caller passes directly. With `any_platform`
+    the first module serves platforms without one. `kept` are the indices of the inputs that the modules take.
+    `partitioning` is None for a module on one device. `derivative` returns the code of the reverse derivative, or raises.
     """
 
     derivative: Callable[[], ExportedCode] | None = None
@@ -59,7 +58,7 @@ class ExportedCode:
         assumptions: Sequence[Any],
         *,
         any_platform: bool = False,
-        divided: Divided | None = None,
+        partitioning: Partitioning | None = None,
     ) -> None:
         self.name = name
         self.labels = tuple(labels)
@@ -67,11 +66,11 @@ class ExportedCode:
         self.out_avals = tuple(out_avals)
         self.variables = tuple(variables)
         self.given = tuple(given)
-        self._modules = dict(modules)  # texts, until somebody asks for the artifacts
+        self._modules = dict(modules)  # texts, until the artifacts are first needed
         self.kept = tuple(kept)
         self.assumptions = tuple(assumptions)
         self.any_platform = any_platform
-        self.divided = divided
+        self.partitioning = partitioning
         self._refined: dict[tuple, str | bytes] = {}
 
     def __repr__(self) -> str:
@@ -79,26 +78,26 @@ class ExportedCode:
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """The platforms that there are modules for."""
+        """The platforms of the modules."""
         return tuple(self._modules)
 
     @property
     def nr_devices(self) -> int:
-        """The number of devices that the program is divided among."""
-        return 1 if self.divided is None else self.divided.nr_devices
+        """The number of devices of the modules."""
+        return 1 if self.partitioning is None else self.partitioning.nr_devices
 
-    # -- the values of symbolic sizes -------------------------------------------------------------
+    # -- symbolic sizes ----------------------------------------------------------------------------
 
-    def sizes(self, avals: Sequence[ShapedArray], known: Known = ()) -> dict[str, Any]:
-        """The value of each variable for arguments of these types.
+    def sizes(self, avals: Sequence[ShapedArray], known: DimensionValues = ()) -> dict[str, Any]:
+        """Return the value of each variable for arguments of these types.
 
         Raises ArgumentValueError, with the specifications, if there is none.
         """
-        for label, want, got in zip(self.labels, self.in_avals, avals, strict=True):
-            if want.dtype != got.dtype:
+        for label, expected, got in zip(self.labels, self.in_avals, avals, strict=True):
+            if expected.dtype != got.dtype:
                 raise self._refused(
-                    f"Dtype mismatch for {label}: expected {want.dtype} and called with {got.dtype}",
-                    fix=_conversion(label, want.dtype),
+                    f"Dtype mismatch for {label}: expected {expected.dtype} and called with {got.dtype}",
+                    fix=_conversion(label, expected.dtype),
                 )
         pairs = [(a.shape, b.shape) for a, b in zip(self.in_avals, avals, strict=True)]
         labels = list(self.labels)
@@ -132,7 +131,7 @@ class ExportedCode:
         )
 
     def _symbolic_sizes(self, pairs: Sequence[tuple], labels: Sequence[str]) -> dict[str, Any]:
-        """Variables in terms of the sizes of the calling program, which are symbolic themselves."""
+        """Express variables by the sizes of the calling jaxpr, which are symbolic themselves."""
         env: dict[str, Any] = {}
         left = []
         for (spec, shape), label in zip(pairs, labels, strict=True):
@@ -141,40 +140,42 @@ class ExportedCode:
                     f"Rank mismatch for {label}: expected {dims.shape_text(spec)} and called with {dims.shape_text(shape)}"
                 )
             left += [(s, d, f"{label}.shape[{i}]") for i, (s, d) in enumerate(zip(spec, shape))]
-        for s, d, _ in left:  # what is the size itself
+        for s, d, _ in left:  # sizes that are a variable
             for v in self.variables:
                 if dims.is_dim(s) and dims.same(s, v):
                     env.setdefault(str(v), d)
-        for s, d, _ in left:  # what is a multiple of one variable
+        for s, d, _ in left:  # sizes that are a multiple of one variable
             unknown = sorted(dims.variables(s) - env.keys())
             if len(unknown) == 1 and dims.is_dim(s):
                 rest = dims.substitute(s, {**env, unknown[0]: 0})
                 slope = dims.substitute(s, {**env, unknown[0]: 1}) - rest
                 if isinstance(slope, int) and slope and dims.same((d - rest) % slope, 0):
                     env[unknown[0]] = (d - rest) // slope
-        for s, d, place in left:
+        for s, d, label in left:
             missing = dims.variables(s) - env.keys()
             if missing:
                 raise self._refused(
                     f"Cannot solve for values of dimension variables {set(missing)}: "
-                    f"{place} is specified as {s} and called with {d}"
+                    f"{label} is specified as {s} and called with {d}"
                 )
             if not dims.same(dims.substitute(s, env), d):
                 raise self._refused(
                     f"Input shapes do not match the polymorphic shapes specification.\n"
-                    f"{place} is specified as {s}, here {dims.substitute(s, env)}, and called with {d}"
+                    f"{label} is specified as {s}, here {dims.substitute(s, env)}, and called with {d}"
                 )
         for assumed in self.assumptions:
             lhs, rhs = (dims.substitute(x, env) for x in (assumed.lhs, assumed.rhs))
             if assumed.kind == "!=" and isinstance(lhs == rhs, bool) and not (lhs == rhs):
-                continue  # proved, or an assumption of the calling program now
+                continue  # proved, or an assumption of the calling jaxpr now
             raise InconclusiveDimensionOperation(
                 f"the exported function took {assumed} for granted, here {lhs} {assumed.kind} {rhs}"
             )
         return env
 
-    def results(self, avals: Sequence[ShapedArray], known: Known = ()) -> list[ShapedArray]:
-        """The types of the results for arguments of these types."""
+    def results(
+        self, avals: Sequence[ShapedArray], known: DimensionValues = ()
+    ) -> list[ShapedArray]:
+        """Return the types of the results for arguments of these types."""
         if not self.variables:
             self.sizes(avals, known)
             return list(self.out_avals)
@@ -183,10 +184,10 @@ class ExportedCode:
             a.update(shape=tuple(dims.substitute(d, env) for d in a.shape)) for a in self.out_avals
         ]
 
-    # -- the program ------------------------------------------------------------------------------
+    # -- modules -----------------------------------------------------------------------------------
 
     def module(self, platform: str) -> str | bytes:
-        """The module for a platform, as text or as a portable artifact."""
+        """Return the module for a platform, as text or as a portable artifact."""
         found = self._modules.get(platform)
         if found is None and self.any_platform:
             return next(iter(self._modules.values()))
@@ -198,16 +199,16 @@ class ExportedCode:
         return found
 
     def artifact(self, platform: str) -> bytes:
-        """The module for a platform of `platforms`, as a portable artifact."""
+        """Return the module for a platform of `platforms`, as a portable artifact."""
         found = self._modules[platform]
         if isinstance(found, str):
             found = self._modules[platform] = xla.artifacts.serialize_artifact(found)
         return found
 
     def refined(
-        self, platform: str, spell: Any, avals: Sequence[ShapedArray], known: Known
+        self, platform: str, spell: Any, avals: Sequence[ShapedArray], known: DimensionValues
     ) -> str | bytes:
-        """The module in the static shapes of these arguments; `spell` gives the MLIR type of an aval."""
+        """Return the module in the static shapes of these arguments; `spell` formats an aval as an MLIR type."""
         module = self.module(platform)
         if not self.variables:
             return module
@@ -221,7 +222,7 @@ class ExportedCode:
                     [env[str(v)] for v in self.variables],
                     [spell(avals[i]) for i in self.kept],
                 ),
-                shardy=self.divided is not None,
+                shardy=self.partitioning is not None,
             )
             if SYMBOLIC_FFT.encode() in found:
                 found = with_known_lengths(xla.mlir.format_module(found))
@@ -229,21 +230,21 @@ class ExportedCode:
         return found
 
     def shardings(self, count: int) -> tuple[tuple, tuple]:
-        """The shardings of inputs and results in a program on `count` devices, which must fit."""
-        if self.divided is None:
+        """Return the shardings of inputs and results on `count` devices, which must fit."""
+        if self.partitioning is None:
             return (None,) * len(self.in_avals), (None,) * len(self.out_avals)
-        if self.divided.nr_devices != count:
+        if self.partitioning.nr_devices != count:
             raise self._refused(
-                f"Function {self.name} was exported for {self.divided.nr_devices} devices and is called in a context "
+                f"Function {self.name} was exported for {self.partitioning.nr_devices} devices and is called in a context "
                 f"with {count} devices, which is not allowed.",
                 fix="put an argument on a mesh of that many devices with sagax.device_put, or call it inside of "
                 "jit(..., in_shardings=exported.in_shardings_jax(mesh))",
             )
-        return self.divided[1:]
+        return self.partitioning[1:]
 
 
 def _conversion(label: str, dtype: Any) -> str:
-    """How to give an argument the dtype that an exported function takes."""
+    """Return the conversion of an argument to the dtype that an exported function takes."""
     name = dtypes.name(dtype)
     if dtypes.canonicalize(dtype, False) != dtype and not config.thread.settings.x64:
         return (
@@ -254,7 +255,7 @@ def _conversion(label: str, dtype: Any) -> str:
 
 
 def _with_sizes(module: str | bytes, sizes: Sequence[int], types: Sequence[str]) -> str:
-    """A module whose main takes arguments of static types and calls `module` with its sizes."""
+    """Return a module whose main takes arguments of static types and calls `module` with its sizes."""
     meshes: dict[str, str] = {}
     inner = xla.mlir.module_functions(
         module, "dynamic_", lambda text: meshes.setdefault(text, f"mesh_{len(meshes)}")
@@ -291,36 +292,36 @@ call_exported_p = Primitive(
     check_rule=Default("what was exported cannot be changed: its results are looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
 @call_exported_p.abstract
-def _(*avals: ShapedArray, code: ExportedCode, known: Known) -> list:
+def _(*avals: ShapedArray, code: ExportedCode, known: DimensionValues) -> list:
     return code.results(avals, known)
 
 
 @call_exported_p.jvp
 def _(
-    primals: Sequence[Any], tangents: Sequence[Any], *, code: ExportedCode, known: Known
+    primals: Sequence[Any], tangents: Sequence[Any], *, code: ExportedCode, known: DimensionValues
 ) -> tuple:
     outs = call_exported_p.bind(*primals, code=code, known=known)
     zeros = [Zero.like(aval_of(o)) for o in outs]
     if all(map(is_zero, tangents)):
         return outs, zeros
-    derivative_of(code)  # raises if there is none, at once
+    derivative_of(code)  # raises if there is none
     floating = [instantiate(t) for t, a in zip(tangents, code.in_avals) if has_tangent(a)]
     pushed = iter(push_exported_p.bind(*primals, *floating, code=code, known=known))
     return outs, [next(pushed) if has_tangent(aval_of(o)) else z for o, z in zip(outs, zeros)]
 
 
 def has_tangent(aval: Any) -> bool:
-    """Whether values of this type can be differentiated."""
+    """Return whether values of this type can be differentiated."""
     return dtypes.is_inexact(aval.dtype)
 
 
 def derivative_of(code: ExportedCode) -> ExportedCode:
-    """The code of the reverse derivative."""
+    """Return the code of the reverse derivative."""
     if code.derivative is None:
         raise ArgumentValueError(
             "No VJP is available",
@@ -335,7 +336,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     outs = one_by_one(
         lambda *xs: call_exported_p.bind(*xs, **params),
         axis.size,
-        in_front(args, in_dims),
+        move_batch_dims(args, in_dims),
         in_dims,
         unrolled=False,
     )
@@ -343,7 +344,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 
 
 @call_exported_p.lower
-def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
+def _(b: Any, *args: Any, code: ExportedCode, known: DimensionValues) -> list:
     avals = [x.aval for x in args]
     ins, results = code.shardings(
         1 if b.module.manual is not None else max(len(b.module.devices), 1)
@@ -369,7 +370,7 @@ def _(b: Any, *args: Any, code: ExportedCode, known: Known) -> list:
 
 
 # Forward mode. The reverse derivative J^T is linear in its cotangents, so its own reverse derivative
-# with respect to them is J. Backwards it is not needed: there J^T itself is the transpose.
+# with respect to them is J. Reverse mode does not need it: there J^T itself is the transpose.
 
 push_exported_p = Primitive(
     "push_exported",
@@ -377,23 +378,25 @@ push_exported_p = Primitive(
     check_rule=Default("what was exported cannot be changed: its results are looked at"),
     key_rule=UNTRACKED,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
 @push_exported_p.abstract
-def _(*avals: ShapedArray, code: ExportedCode, known: Known) -> list:
+def _(*avals: ShapedArray, code: ExportedCode, known: DimensionValues) -> list:
     return _tangents(code, avals, known)
 
 
-def _tangents(code: ExportedCode, avals: Sequence[ShapedArray], known: Known) -> list[ShapedArray]:
-    """The types of the tangents of the results."""
+def _tangents(
+    code: ExportedCode, avals: Sequence[ShapedArray], known: DimensionValues
+) -> list[ShapedArray]:
+    """Return the types of the tangents of the results."""
     outs = code.results(avals[: len(code.in_avals)], known)
     return [a.strip_weak_type() for a in outs if has_tangent(a)]
 
 
 @push_exported_p.composite
-def _(*args: Any, code: ExportedCode, known: Known) -> list:
+def _(*args: Any, code: ExportedCode, known: DimensionValues) -> list:
     n = len(code.in_avals)
     xs, ts = args[:n], args[n:]
     cts = [zeros_of(a) for a in _tangents(code, [aval_of(x) for x in xs], known)]
@@ -403,13 +406,13 @@ def _(*args: Any, code: ExportedCode, known: Known) -> list:
 
 
 @push_exported_p.transpose
-def _(cts: Sequence[Any], *args: Any, code: ExportedCode, known: Known) -> list:
+def _(cts: Sequence[Any], *args: Any, code: ExportedCode, known: DimensionValues) -> list:
     n = len(code.in_avals)
     given = [instantiate(ct) for ct in cts]
     found = call_exported([*args[:n], *given], derivative_of(code), known)
     return [*[None] * n, *found]
 
 
-def call_exported(args: Sequence[Any], code: ExportedCode, known: Known) -> list:
-    """The results of an exported function, flat."""
+def call_exported(args: Sequence[Any], code: ExportedCode, known: DimensionValues) -> list:
+    """Return the flat results of an exported function."""
     return call_exported_p.bind(*args, code=code, known=known)

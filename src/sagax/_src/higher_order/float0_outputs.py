@@ -1,7 +1,7 @@
 """Handle float0 tangents among the results of traced functions.
 
-No program computes them. So they are taken out of the results and kept, by their shape, in the structure around
-them, which makes them again whenever results are put together.
+Jaxprs do not compute them. They are removed from the results and stored, by shape, in the pytree structure, which
+recreates them when it is unflattened.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from sagax._src.trees import registry
 
 
 class NoTangent:
-    """Stands for a float0 array in a structure; without leaves."""
+    """A float0 array in a structure; without leaves."""
 
     __slots__ = ("shape",)
 
@@ -25,31 +25,31 @@ class NoTangent:
         self.shape = shape
 
 
-def _made(shape: tuple, _: Iterable[Any]) -> np.ndarray:
+def _unflatten(shape: tuple, _: Iterable[Any]) -> np.ndarray:
     return np.zeros(shape, dtypes.float0)
 
 
-def _parts(x: Any) -> tuple:
+def _flatten(x: Any) -> tuple:
     return (), x.shape
 
 
-_held: Any = NoTangent  # put together again it is an array
-registry.register_pytree_node(_held, _parts, _made)
+_node: Any = NoTangent  # an array after unflattening
+registry.register_pytree_node(_node, _flatten, _unflatten)
 
 
 def is_no_tangent(x: Any) -> bool:
-    """Whether `x` is an array of dtype float0."""
+    """Return whether `x` is an array of dtype float0."""
     return isinstance(x, np.ndarray) and x.dtype == dtypes.float0
 
 
 def without_no_tangents(
     outs: list[Any], tree: Any, shape_of: Callable[[tuple], tuple] = tuple
 ) -> tuple[list[Any], Any]:
-    """The results `outs`, of the structure `tree`, without float0 arrays; the structure makes these again.
+    """Return the results `outs`, of structure `tree`, without float0 arrays, and a structure that recreates them.
 
-    `shape_of` tells the shapes that they are to have then.
+    `shape_of` returns the shapes of the recreated arrays.
     """
     if not any(map(is_no_tangent, outs)):
         return outs, tree
-    held = [NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x for x in outs]
-    return trees.flatten(tree.unflatten(held))
+    leaves = [NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x for x in outs]
+    return trees.flatten(tree.unflatten(leaves))

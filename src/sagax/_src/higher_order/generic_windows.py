@@ -1,7 +1,7 @@
-"""Implement reduce_window and select_and_scatter with the user's own computations.
+"""Implement reduce_window and select_and_scatter with user-defined computations.
 
-Both primitives hold programs on scalars. Compiled they are XLA's operations; every other rule comes
-from a composite in which those programs are mapped over arrays.
+Both primitives have jaxprs on scalars as parameters. They compile to XLA's operations; every other rule comes from
+a composite that maps those jaxprs over arrays.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import align_mapped, full
 from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import broadcast, reshape
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
-# Programs on scalars, mapped over arrays ----------------------------------------------------------
+# Jaxprs on scalars, mapped over arrays ------------------------------------------------------------
 
 
 def _mapped(fun: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list:
-    """The function of scalars `fun`, applied to each element of arrays of one shape."""
+    """Return the function of scalars `fun`, mapped over arrays of one shape."""
     shape = aval_of(arrays[0]).shape
     axis = BatchAxis(dims.size(shape))
     flat = [reshape(x, (axis.size,)) for x in arrays]
     outs, out_dims = batch_flat(fun, axis, flat, [0] * len(flat))
-    return [reshape(place(x, d, 0, axis), shape) for x, d in zip(outs, out_dims)]
+    return [reshape(move_batch_dim(x, d, 0, axis), shape) for x, d in zip(outs, out_dims)]
 
 
-def _program(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
+def _as_function(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
     return functools.partial(eval_jaxpr, jaxpr.jaxpr, jaxpr.consts)
 
 
@@ -64,7 +64,7 @@ reduce_window_p = Primitive(
     fusion=Fusion.REDUCES,
     cost=operand_size,
     multiple_results=True,
-    holds_program=True,
+    is_higher_order=True,
 )
 
 
@@ -104,9 +104,9 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
 def _reduced(
     fun: Callable[..., Sequence[Any]], args: Sequence[Any], window: window_geometry.Window
 ) -> list:
-    """Windows of arrays folded by `fun`, in operations that have all their rules.
+    """Reduce windows of arrays by `fun`, in primitives that have all rules.
 
-    From the first element to the last, as XLA does, though `fun` should not need it.
+    From the first element to the last, as XLA does, although the order of `fun` should not matter.
     """
     n = len(args) // 2
     xs, inits = list(args[:n]), list(args[n:])
@@ -120,7 +120,7 @@ def _reduced(
 
 @reduce_window_p.composite
 def _(*args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
-    return _reduced(_program(jaxpr), args, window_geometry.window_of(**params))
+    return _reduced(_as_function(jaxpr), args, window_geometry.window_of(**params))
 
 
 @reduce_window_p.reference
@@ -150,8 +150,8 @@ def _(
 ) -> tuple:
     n = len(args) // 2
     window = window_geometry.window_of(**params)
-    if any(d is not None for d in in_dims[n:]):  # each example has initial values of its own
-        fun = _program(jaxpr)
+    if any(d is not None for d in in_dims[n:]):  # each example has its own initial values
+        fun = _as_function(jaxpr)
         return batch_flat(lambda *xs: _reduced(fun, xs, window), axis, args, in_dims)
     xs, d = align_mapped(args[:n], in_dims[:n], axis.size)
     outs = reduce_window_p.bind(*xs, *args[n:], jaxpr=jaxpr, **window.with_dimension(d).params())
@@ -184,9 +184,9 @@ _KNOWN: dict[Primitive, tuple[Primitive, Callable[[Any], Any]]] = {
 }
 
 
-def _known(program: ClosedJaxpr, x: ShapedArray, init: Any) -> Primitive | None:
-    """The primitive of its own that a sum or an extremum has, if `init` is its neutral element."""
-    jaxpr = program.jaxpr
+def _known(closed: ClosedJaxpr, x: ShapedArray, init: Any) -> Primitive | None:
+    """Return the specialized primitive of a sum or an extremum, if `init` is its neutral element."""
+    jaxpr = closed.jaxpr
     if len(jaxpr.invars) != 2 or len(jaxpr.eqns) != 1 or isinstance(init, Tracer):
         return None
     (eqn,) = jaxpr.eqns
@@ -211,25 +211,25 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Any:
-    """All windows of `operand`, each combined by `computation` into one element.
+    """Combine all elements of each window of `operand` by `computation`.
 
     Args:
       operand: an array, or a pytree of arrays of one shape that are reduced together.
-      init_value: a scalar for each array, of its dtype: what a reduction starts with and what
-        padding is filled with; a neutral element of `computation`.
+      init_value: a scalar for each array, of its dtype: the initial value of a reduction, and the value of
+          padding; a neutral element of `computation`.
       computation: an associative function of two scalars (two pytrees of scalars).
       window_dimensions: the size of the windows in each dimension.
       window_strides: the distance from one window to the next; 1 by default.
       padding: 'VALID', 'SAME', 'SAME_LOWER', or a pair (low, high) for each dimension.
-      base_dilation: the distance at which the elements of the operand are put; 1 by default.
+      base_dilation: the distance between elements of the dilated operand; 1 by default.
       window_dilation: the distance between the elements of a window; 1 by default.
 
-    Dimension i has `(padded - reach) // stride + 1` windows, where `padded` is its size once
-    dilated and padded, and `reach` that of a dilated window. Sums, greatest and least elements with
-    their neutral elements become primitives of their own. All have derivatives.
+    Dimension i has `(padded - reach) // stride + 1` windows, where `padded` is its size after dilation and
+    padding, and `reach` that of a dilated window. Sums, maxima and minima with their neutral elements become
+    specialized primitives. All have derivatives.
 
-    Raises ShapeError where sizes, strides or dilations do not fit the operand, TreeError where the
-    trees of operand, initial values and results differ.
+    Raises ShapeError if sizes, strides or dilations do not fit the operand, TreeError if the trees of operand,
+    initial values and results differ.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -264,45 +264,45 @@ def reduce_window(
         window_dilation,
     )
     scalars = [intern_aval((), a.dtype, False, None) for a in avals]
-    program = _staged("reduce_window", "computation", computation, tree, scalars, scalars)
-    known = _known(program, avals[0], inits[0])
+    closed = _staged("reduce_window", "computation", computation, tree, scalars, scalars)
+    known = _known(closed, avals[0], inits[0])
     if known is not None:
         return trees.unflatten(tree, [known.bind(xs[0], **params)])
     reduce_window_p.abstract_eval(
-        (*avals, *[aval_of(i) for i in inits]), {"jaxpr": program, **params}
+        (*avals, *[aval_of(i) for i in inits]), {"jaxpr": closed, **params}
     )
-    if program.consts:  # arrays closed over, which no operand stands for
-        outs = _reduced(_program(program), [*xs, *inits], window_geometry.window_of(**params))
+    if closed.consts:  # captured arrays, which are no operands
+        outs = _reduced(_as_function(closed), [*xs, *inits], window_geometry.window_of(**params))
     else:
-        outs = reduce_window_p.bind(*xs, *inits, jaxpr=program, **params)
+        outs = reduce_window_p.bind(*xs, *inits, jaxpr=closed, **params)
     return trees.unflatten(tree, outs)
 
 
-# A function that combines scalars is staged once, so that what is compiled with it is found again.
-_programs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+# A function that combines scalars is staged once, so that caches of executables hit.
+_staged_jaxprs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 
 
 def _staged(
     function: str, argument: str, fun: Callable, tree: Any, scalars: list, results: list
 ) -> ClosedJaxpr:
-    """The program of `fun`, an argument that takes two pytrees of scalars."""
+    """Return the jaxpr of `fun`, which takes two pytrees of scalars."""
     key = (function, argument, tree, *scalars, config.current())
     try:
-        known = _programs.setdefault(fun, {})
-    except TypeError:  # not hashable, or without weak references
+        known = _staged_jaxprs.setdefault(fun, {})
+    except TypeError:  # unhashable, or without weak references
         known = {}
     found = known.get(key)
     if found is None:
         jaxpr, consts = stage(_on_leaves(function, argument, fun, tree), [*scalars, *scalars])
         _check_results(function, argument, jaxpr.out_avals, results)
         found = ClosedJaxpr(jaxpr, consts)
-        if not consts:  # what is closed over may be a tracer, or change
+        if not consts:  # captured values may be tracers, or change
             known[key] = found
     return found
 
 
 def _on_leaves(function: str, argument: str, fun: Callable, tree: Any) -> Callable:
-    """A function of two pytrees as one of flat scalars."""
+    """Convert a function of two pytrees to one of flat scalars."""
     n = tree.num_leaves
 
     def combine(*values: Any) -> list:
@@ -320,21 +320,23 @@ def _on_leaves(function: str, argument: str, fun: Callable, tree: Any) -> Callab
     return combine
 
 
-def _check_results(function: str, argument: str, have: Sequence[Any], want: Sequence[Any]) -> None:
-    for i, (h, wanted) in enumerate(zip(have, want, strict=True)):
-        if h.shape != wanted.shape or h.dtype != wanted.dtype:
+def _check_results(
+    function: str, argument: str, have: Sequence[Any], expected: Sequence[Any]
+) -> None:
+    for i, (h, target) in enumerate(zip(have, expected, strict=True)):
+        if h.shape != target.shape or h.dtype != target.dtype:
             raise DtypeError(
                 f"{argument} does not return what it is given",
                 function=function,
                 argument=f"{argument} (result {i})",
                 got=h,
-                expected=f"a scalar of dtype {dtypes.name(wanted.dtype)}",
+                expected=f"a scalar of dtype {dtypes.name(target.dtype)}",
             )
 
 
 # select_and_scatter -------------------------------------------------------------------------------
 
-select_and_scatter_p = Primitive("select_and_scatter", family=COMBINING, holds_program=True)
+select_and_scatter_p = Primitive("select_and_scatter", family=COMBINING, is_higher_order=True)
 
 
 def select_and_scatter(
@@ -347,32 +349,32 @@ def select_and_scatter(
     init_value: Any,
     scatter: Callable,
 ) -> Any:
-    """From each window of `operand` one element is selected, whose place receives one of `source`.
+    """Select an element of each window of `operand`, and add one of `source` at its index.
 
-    An element stays selected as long as `select(it, later one)` is true; padding is never selected.
-    The result has the shape of `operand` and is `init_value` combined by `scatter` with whatever
-    arrives, in no particular order. `source` has an element for each window.
+    An element stays selected as long as `select(it, next one)` is true; padding is never selected. The result has
+    the shape of `operand` and is `init_value` combined by `scatter` with the elements of `source`, in no particular
+    order. `source` has an element for each window.
     """
     params = window_geometry.window_params(
         "select_and_scatter", aval_of(operand).shape, window_dimensions, window_strides, padding
     )
     _, source = operands(operand, source)
     _, init_value = operands(source, init_value)
-    kept = intern_aval((), aval_of(operand).dtype, False, None)
+    scalar = intern_aval((), aval_of(operand).dtype, False, None)
     added = intern_aval((), aval_of(source).dtype, False, None)
     function, leaf = "select_and_scatter", trees.structure(0)
     flag = intern_aval((), dtypes.bool_, False, None)
-    programs = {
-        "select_jaxpr": _staged(function, "select", select, leaf, [kept], [flag]),
+    jaxprs = {
+        "select_jaxpr": _staged(function, "select", select, leaf, [scalar], [flag]),
         "scatter_jaxpr": _staged(function, "scatter", scatter, leaf, [added], [added]),
     }
     args = (operand, source, init_value)
     params = {k: params[k] for k in window_geometry.REDUCTION_NAMES[:3]}
-    select_and_scatter_p.abstract_eval(tuple(map(aval_of, args)), {**programs, **params})
-    if any(program.consts for program in programs.values()):
-        funs = [_program(program) for program in programs.values()]
+    select_and_scatter_p.abstract_eval(tuple(map(aval_of, args)), {**jaxprs, **params})
+    if any(closed.consts for closed in jaxprs.values()):
+        funs = [_as_function(closed) for closed in jaxprs.values()]
         return _scattered(funs[0], funs[1], args, window_geometry.window_of(**params))
-    return select_and_scatter_p.bind(*args, **programs, **params)
+    return select_and_scatter_p.bind(*args, **jaxprs, **params)
 
 
 @select_and_scatter_p.abstract
@@ -416,7 +418,7 @@ def _(
 def _scattered(
     select: Callable, scatter: Callable, args: Sequence[Any], window: window_geometry.Window
 ) -> Any:
-    """One step for each place in a window: what is selected there goes to elements all different."""
+    """Scatter in one step for each offset in a window: the targets of a step are distinct."""
     x, source, init = args
     shape = aval_of(x).shape
     nothing = np.zeros((), aval_of(source).dtype)[()]
@@ -430,7 +432,7 @@ def _scattered(
         best, found = select_n(wins, best, value), bitwise_or(found, there)
     total = broadcast(init, shape)
     for which, element in zip(selected, np.ndindex(*window.sizes), strict=True):
-        config = window.placing(element, shape)
+        config = window.scatter_padding(element, shape)
         there = pad(pad(which, np.bool_(False), config), np.bool_(False), window.without_pad)
         added = pad(pad(source, nothing, config), nothing, window.without_pad)
         (changed,) = _mapped(scatter, [total, added])
@@ -441,7 +443,7 @@ def _scattered(
 @select_and_scatter_p.composite
 def _(*args: Any, select_jaxpr: ClosedJaxpr, scatter_jaxpr: ClosedJaxpr, **params: Any) -> Any:
     window = window_geometry.window_of(**params)
-    return _scattered(_program(select_jaxpr), _program(scatter_jaxpr), args, window)
+    return _scattered(_as_function(select_jaxpr), _as_function(scatter_jaxpr), args, window)
 
 
 @select_and_scatter_p.batch
@@ -469,17 +471,17 @@ def _(
     scatter_jaxpr: ClosedJaxpr,
     **params: Any,
 ) -> Any:
-    if not x.aval.shape:  # for a scalar the engine's pass that expands the operation aborts
+    if not x.aval.shape:  # XLA's expansion pass aborts on scalars
         return b.inline(scatter_jaxpr.jaxpr, [init, source])[0]
     window = window_geometry.window_of(**params)
-    kept, added = (intern_aval((), v.aval.dtype, False, None) for v in (x, source))
+    operand_aval, source_aval = (intern_aval((), v.aval.dtype, False, None) for v in (x, source))
     return b.op(
         "select_and_scatter",
         [x, source, init],
         b.out,
         regions=[
-            _region(b, select_jaxpr, [kept, kept]),
-            _region(b, scatter_jaxpr, [added, added]),
+            _region(b, select_jaxpr, [operand_aval, operand_aval]),
+            _region(b, scatter_jaxpr, [source_aval, source_aval]),
         ],
         window_dimensions=b.ints(window.sizes),
         window_strides=b.ints(window.strides),

@@ -1,14 +1,12 @@
-"""Implement lazy masks: `x[mask]` of a traced mask, as a view that keeps the shape of `x`.
+"""Implement lazy masks: views `x[mask]` for traced masks, with the shape of `x`.
 
-The number of elements that a mask selects is known when the program runs, not when it is traced. With
-the option `masks='lazy'` the view has a size of its own, a symbolic one, and stands for all elements of
-`x` together with the mask; the trace here carries out on these what is asked of the view. Element by
-element operations are done on all elements, reductions put their neutral element where the mask is
-False, and the size of the view as a number is the count of the mask. What would need the selected
-elements side by side is refused.
+The number of elements that a mask selects is known at run time only. With the option `masks='lazy'` the view has
+a symbolic size, and holds all elements of `x` together with the mask. The trace here runs operations of the view
+on these. Elementwise operations compute all elements, and reductions fill in their
+neutral element where the mask is False. The size of the view as a number is the count of the mask. Operations that
+need the selected elements contiguously are refused.
 
-A program is traced under one such trace on top of the one that records it, so that what is recorded
-has static shapes only.
+The trace sits on top of the one that records a jaxpr, so that recorded shapes are static.
 """
 
 from __future__ import annotations
@@ -57,10 +55,10 @@ from sagax._src.transforms.derived import run_composite
 _INT32 = np.dtype(np.int32)
 _BOOL = np.dtype(bool)
 
-# The view, and its reverse ------------------------------------------------------------------------
+# The view, and its inverse ------------------------------------------------------------------------
 
 # `masked_view(x, mask)`: the elements of `x` that the mask selects from its dimensions at `axis`; there
-# are `size` of them. `masked_fill(v, mask)`: zeros with the elements of such a view in their places.
+# are `size` of them. `masked_fill(v, mask)`: zeros with the elements of such a view at their indices.
 masked_view_p = Primitive("masked_view", family=WHOLE, multilinear=True)
 masked_fill_p = Primitive("masked_fill", family=WHOLE, multilinear=True)
 
@@ -113,7 +111,7 @@ def _(ct: Any, v: Any, mask: Any, *, axis: int) -> tuple:
 
 
 class MaskTracer(Tracer):
-    """A value with sizes that masks decide: `padded` has the sizes of the masks in their place."""
+    """A value with sizes that masks determine: `padded` has the sizes of the masks instead."""
 
     __slots__ = ("padded",)
 
@@ -131,7 +129,7 @@ class MaskTracer(Tracer):
 
 
 class _Selection:
-    """A mask, flat: the size that its views have, all its elements, how often it was numbered."""
+    """A flat mask: the size of its views, all its elements, and a count of numberings."""
 
     __slots__ = ("length", "mask", "size", "source")
 
@@ -140,29 +138,29 @@ class _Selection:
 
 
 class MaskTrace(Trace):
-    """Carries out operations on views; all others go to the trace that records the program."""
+    """Run operations on views; forward all others to the trace that records the jaxpr."""
 
-    __slots__ = ("_found", "_selections", "scope", "values")
+    __slots__ = ("_by_mask", "_selections", "scope", "values")
 
     def __init__(self, parent: StageTrace) -> None:
         super().__init__(parent)
         self.debug_info = parent.debug_info
         self.scope = dims.SymbolicScope()
         self._selections: dict[str, _Selection] = {}  # by the name of the size
-        self._found: dict[Any, _Selection] = {}  # by the mask
+        self._by_mask: dict[Any, _Selection] = {}  # by the mask
         self.values = _Values(parent)
 
     # -- views ---------------------------------------------------------------------------------------
 
     def select(self, mask: Any) -> _Selection:
-        """The selection that a mask makes; masks that are computed in the same way make the same."""
+        """Return the selection of a mask; masks that are computed alike share it."""
         within = None
         key = mask
-        if type(mask) is MaskTracer:  # a mask of a view selects again among what was selected
+        if type(mask) is MaskTracer:  # a mask of a view selects among the selected elements
             within = self.selection_of(mask.aval.shape[0])
             key = mask.padded
         number = (self.values.number(key), within and within.size)
-        found = self._found.get(number)
+        found = self._by_mask.get(number)
         if found is None:
             with current(self.parent):
                 flat = reshape(key, (aval_of(key).size,))
@@ -171,19 +169,19 @@ class MaskTrace(Trace):
             name = f"selected{len(self._selections) + 1}"
             (size,) = dims.symbolic_shape(name, scope=self.scope)
             found = _Selection(flat, aval_of(key).size, size, mask)
-            self._selections[name] = self._found[number] = found
+            self._selections[name] = self._by_mask[number] = found
         return found
 
     def selection_of(self, size: Any) -> _Selection:
-        """The selection that has this size."""
+        """Return the selection that has this size."""
         return self._selections[str(size)]
 
-    def is_ours(self, x: Any) -> bool:
-        """Whether a size is one that a mask of this trace decides."""
+    def is_view_size(self, x: Any) -> bool:
+        """Return whether a mask of this trace determines a size."""
         return dims.is_dim(x) and x.scope is self.scope
 
     def static(self, x: Any) -> Any:
-        """Sizes with those of all elements in place of those of views; also inside of tuples."""
+        """Replace sizes of views by those of all elements; also inside of tuples."""
         if dims.is_dim(x):
             if x.scope is not self.scope:
                 return x
@@ -193,8 +191,8 @@ class MaskTrace(Trace):
         return x
 
     def wrap(self, aval: Any, padded: Any) -> Any:
-        """A result of this type."""
-        sized = [size for size in aval.shape if self.is_ours(size)]
+        """Wrap a result of this type."""
+        sized = [size for size in aval.shape if self.is_view_size(size)]
         if not sized:
             return padded
         if any(str(size) not in self._selections for size in sized):
@@ -207,8 +205,8 @@ class MaskTrace(Trace):
         return x.padded if type(x) is MaskTracer and x._trace is self else x
 
     def refusal(self, aval: Any, why: str) -> NonConcreteBooleanIndexError:
-        """The error for what cannot be done with a view of this type."""
-        sized = [size for size in getattr(aval, "shape", ()) if self.is_ours(size)]
+        """Return the error for an operation that a view of this type does not support."""
+        sized = [size for size in getattr(aval, "shape", ()) if self.is_view_size(size)]
         known = [self._selections[str(s)] for s in sized if str(s) in self._selections]
         chosen = known[0] if known else next(iter(self._selections.values()))
         view = f"a lazy view of shape {dims.shape_text(aval.shape)}" if sized else "a lazy view"
@@ -229,12 +227,12 @@ class MaskTrace(Trace):
             return primitive.bind(*args, **params)
 
     def _mentions(self, value: Any) -> bool:
-        """Whether a size of a view occurs among the parameters."""
+        """Return whether a size of a view occurs among the parameters."""
         if type(value) is dict:
             return any(self._mentions(v) for v in value.values())
         if type(value) is tuple:
             return any(self._mentions(v) for v in value)
-        return self.is_ours(value)
+        return self.is_view_size(value)
 
     def apply(self, primitive: Any, args: tuple, params: dict) -> Any:
         rule = primitive.mask_rule
@@ -255,7 +253,7 @@ class MaskTrace(Trace):
             return rule(self, primitive, args, params, out)
 
     def _fits_all(self, primitive: Any, args: Sequence[Any], params: dict) -> bool:
-        """Whether the operation could be done on all elements, so that sizes of views are in its way."""
+        """Return whether the operation works on all elements, so that only the sizes of views prevent it."""
         avals = tuple([aval_of(self.padded(a)) for a in args])
         try:
             primitive.abstract_eval(avals, {k: self.static(v) for k, v in params.items()})
@@ -272,7 +270,7 @@ class MaskTrace(Trace):
         )
 
     def bind(self, primitive: Any, args: Sequence[Any], params: dict, out: Any) -> Any:
-        """The operation on all elements."""
+        """Apply the operation to all elements."""
         found = primitive.bind(
             *[self.padded(a) for a in args], **{k: self.static(v) for k, v in params.items()}
         )
@@ -280,22 +278,22 @@ class MaskTrace(Trace):
             return [self.wrap(a, x) for a, x in zip(out, found, strict=True)]
         return self.wrap(out, found)
 
-    def bind_beside(
+    def bind_other_axes(
         self, axes: Sequence[int], primitive: Any, args: tuple, params: dict, out: Any
     ) -> Any:
-        """The operation on all elements, which must leave the dimensions of views as they are."""
+        """Apply the operation to all elements; it must leave the dimensions of views as they are."""
         for axis in axes:
             if any(self.along(aval_of(a), axis) for a in args if aval_of(a).ndim):
                 raise self.refused(primitive, args)
         return self.bind(primitive, args, params, out)
 
     def along(self, aval: Any, axis: int) -> _Selection | None:
-        """The selection along an axis of a value."""
+        """Return the selection along an axis of a value."""
         size = aval.shape[axis]
-        return self.selection_of(size) if self.is_ours(size) else None
+        return self.selection_of(size) if self.is_view_size(size) else None
 
     def filled(self, x: Any, axes: Sequence[int], value: Any) -> Any:
-        """The view with `value` for what is not selected along these axes; other arrays as they are."""
+        """Fill unselected elements of a view along these axes with `value`; return other arrays as they are."""
         if type(x) is not MaskTracer:
             return x
         padded = x.padded
@@ -309,7 +307,7 @@ class MaskTrace(Trace):
 
 
 class _Values:
-    """Numbers for the values of a program being recorded: equal ones for what is computed alike."""
+    """Number the values of a jaxpr under construction: equal numbers for equal computations."""
 
     def __init__(self, trace: StageTrace) -> None:
         self.trace = trace
@@ -339,7 +337,7 @@ class _Values:
         return self.of.get(v, v)
 
 
-# Rules that need more than a trace offers: the positions of the selected elements, or their number -------
+# Rules that need more than a trace offers: the indices of the selected elements, or their number ---------
 
 
 @masked_view_p.mask
@@ -362,7 +360,7 @@ def _fill(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
 
 @dim_as_value_p.mask
 def _size(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    """A polynomial of sizes, as a number."""
+    """Convert a polynomial of sizes to a number."""
     dim = params["dim"]
     counts = {
         name: reduce_sum_p.bind(convert(s.mask, out.dtype), axes=(0,))
@@ -376,7 +374,7 @@ def _size(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
 
 
 def _polynomial(dim: Any, values: dict[str, Any]) -> Any:
-    """The value of a size; None if there is more in it than sums and products."""
+    """Return the value of a size; None unless it consists of sums and products."""
     total: Any = dim.const
     for monomial, c in dim.terms:
         term: Any = c
@@ -398,7 +396,7 @@ def _position(extreme: int) -> Callable:
             return t.bind(p, args, params, out)
         filler = dtype_predicates.bounds(x.dtype)[extreme]
         at = t.padded(t.bind(p, [t.filled(x, [axis], filler)], params, out))
-        # what is not selected wins only where all that is selected equals the filler: the first counts
+        # an unselected element wins only if all selected ones equal the filler: count the first
         rank = convert(_taken(_ranks(chosen.mask), at), out.dtype)
         return t.wrap(out, select_n_p.bind(_taken(chosen.mask, at), zeros_of(aval_of(rank)), rank))
 
@@ -413,19 +411,19 @@ argmin_p.mask(_position(1))
 @custom_jvp_p.mask
 @custom_vjp_p.mask
 def _inlined(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    """The operations of its jaxpr, each by its own rule."""
+    """Apply the operations of its jaxpr, each by its own rule."""
     with current(t):
         return p.rule("reference")(*args, **params)
 
 
 def _ranks(mask: Any) -> Any:
-    """For each element of a mask how many selected ones come before it, where it is selected itself."""
+    """Return for each element of a mask the number of selected elements before it."""
     before = sub(cumsum(convert(mask, _INT32), 0), np.int32(1))
     return max_p.bind(before, np.int32(0))
 
 
-def _places(mask: Any) -> Any:
-    """The places of the selected elements of a mask, in order; those of the others after them."""
+def _selected_indices(mask: Any) -> Any:
+    """Return the indices of the selected elements of a mask, in order, followed by the others."""
     return sort_p.bind(
         bitwise_not(mask),
         iota(_INT32, aval_of(mask).shape[0]),
@@ -435,13 +433,13 @@ def _places(mask: Any) -> Any:
     )[1]
 
 
-def _taken(x: Any, places: Any, axis: int = 0) -> Any:
-    """The slices of `x` at an array of places along an axis, all of which are in bounds."""
-    shape, where = aval_of(x).shape, aval_of(places)
+def _taken(x: Any, indices: Any, axis: int = 0) -> Any:
+    """Take the slices of `x` at an array of in-bounds indices along an axis."""
+    shape, where = aval_of(x).shape, aval_of(indices)
     window = tuple([1 if d == axis else size for d, size in enumerate(shape)])
     offset = [d if d < axis else d + where.ndim - 1 for d in range(len(shape)) if d != axis]
     numbers = GatherDimensionNumbers(offset, (axis,), (axis,))
-    vectors = reshape(places, (*where.shape, 1))
+    vectors = reshape(indices, (*where.shape, 1))
     return gather(x, vectors, numbers, window, mode=GatherScatterMode.PROMISE_IN_BOUNDS)
 
 
@@ -455,7 +453,9 @@ def _sort(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> An
     last = broadcast_in_dim(bitwise_not(chosen.mask), aval_of(padded[0]).shape, (axis,))
     changed = params | {"num_keys": params["num_keys"] + 1}
     _, *ordered = p.bind(last, *padded, **changed)
-    ranks = _ranks(chosen.mask)  # the first in order goes where the first selected element was
+    ranks = _ranks(
+        chosen.mask
+    )  # the first in order goes to the index of the first selected element
     return [t.wrap(a, _taken(x, ranks, axis)) for a, x in zip(out, ordered, strict=True)]
 
 
@@ -475,7 +475,7 @@ def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> A
     strides = params["strides"] or (1,) * len(starts)
     single = {}
     for axis, size in enumerate(x.aval.shape):
-        if not t.is_ours(size):
+        if not t.is_view_size(size):
             continue
         if dims.same(starts[axis], 0) and dims.same(limits[axis], size) and strides[axis] == 1:
             continue
@@ -487,14 +487,15 @@ def _slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> A
         chosen = t.selection_of(x.aval.shape[axis])
         if dims.is_dim(start):
             start = _size(t, p, (), {"dim": start}, intern_aval((), _INT32, False, None))
-        place = _taken(
-            _places(chosen.mask), np.asarray(start, _INT32) if type(start) is int else start
+        start_index = _taken(
+            _selected_indices(chosen.mask),
+            np.asarray(start, _INT32) if type(start) is int else start,
         )
-        padded = dynamic_slice_in_dim(padded, place, 1, axis)
+        padded = dynamic_slice_in_dim(padded, start_index, 1, axis)
     if single:
-        kept = [d not in single for d in range(len(starts))]
-        starts = tuple([s if k else 0 for s, k in zip(starts, kept, strict=True)])
-        limits = tuple([s if k else 1 for s, k in zip(limits, kept, strict=True)])
+        sliced = [d not in single for d in range(len(starts))]
+        starts = tuple([s if k else 0 for s, k in zip(starts, sliced, strict=True)])
+        limits = tuple([s if k else 1 for s, k in zip(limits, sliced, strict=True)])
     changed = {"start_indices": t.static(starts), "limit_indices": t.static(limits)}
     return t.wrap(out, p.bind(padded, **(params | changed)))
 
@@ -505,14 +506,16 @@ def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: A
     sizes = params["slice_sizes"]
     starts = [t.padded(s) for s in starts]
     for axis, size in enumerate(aval_of(x).shape):
-        if not t.is_ours(size) or dims.same(sizes[axis], size):
+        if not t.is_view_size(size) or dims.same(sizes[axis], size):
             continue
         if sizes[axis] != 1:
             raise t.refused(p, args)
         chosen = t.selection_of(size)
         last = sub(reduce_sum_p.bind(convert(chosen.mask, _INT32), axes=(0,)), np.int32(1))
         rank = clamp(np.int32(0), convert(starts[axis], _INT32), max_p.bind(last, np.int32(0)))
-        starts[axis] = convert(_taken(_places(chosen.mask), rank), aval_of(starts[axis]).dtype)
+        starts[axis] = convert(
+            _taken(_selected_indices(chosen.mask), rank), aval_of(starts[axis]).dtype
+        )
     return t.bind(p, (x, *starts), params, out)
 
 
@@ -523,7 +526,7 @@ def _dynamic_slice(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: A
 @scatter_min_p.mask
 @scatter_max_p.mask
 def _scatter(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) -> Any:
-    """What is not selected is written to no place at all."""
+    """Write unselected elements out of bounds, which drops them."""
     x, indices, _ = args
     if type(x) is MaskTracer or type(indices) is not MaskTracer:
         raise t.refused(p, args)
@@ -536,21 +539,20 @@ def _scatter(t: MaskTrace, p: Primitive, args: tuple, params: dict, out: Any) ->
     return t.bind(p, (x, outside, args[2]), params | changed, out)
 
 
-# Making views ---------------------------------------------------------------------------------------
+# Creation of views ----------------------------------------------------------------------------------
 
 
 def nearest(trace: Trace | None) -> MaskTrace | None:
-    """The closest trace of masks at work."""
+    """Return the innermost current trace of masks."""
     while trace is not None and type(trace) is not MaskTrace:
         trace = trace.parent
     return trace
 
 
 def lazy_view(x: Any, mask: Any, axis: int = 0) -> Any:
-    """`x[mask]` as a lazy view, the mask selecting from the dimensions of `x` from `axis` on.
+    """Return `x[mask]` as a lazy view, the mask selecting from the dimensions of `x` from `axis` on.
 
-    None where there can be none: no trace of masks is at work, or the mask differs from example to
-    example of a vmap, or belongs to a program around.
+    None without a trace of masks, for a mask mapped by vmap, and for one of an outer jaxpr.
     """
     trace = nearest(state.trace)
     value = mask
@@ -558,12 +560,12 @@ def lazy_view(x: Any, mask: Any, axis: int = 0) -> Any:
         value = value.inner
     if trace is None or not dims.is_static(aval_of(trace.padded(value)).shape):
         return None
-    mine = type(value) is MaskTracer and value._trace is trace
+    is_view = type(value) is MaskTracer and value._trace is trace
     if type(value) is StagedTracer and value._trace.alive and value._trace.encloses(trace.parent):
-        value = trace.parent.lift(value)  # maybe from a program around
-    elif not mine:
+        value = trace.parent.lift(value)  # maybe of an outer jaxpr
+    elif not is_view:
         return None
-    if mine and (value.ndim != 1 or not trace.is_ours(value.aval.shape[0])):
+    if is_view and (value.ndim != 1 or not trace.is_view_size(value.aval.shape[0])):
         return None
     have = aval_of(x).shape[axis : axis + value.ndim]
     if not dims.same_shape(have, value.aval.shape):
@@ -572,20 +574,20 @@ def lazy_view(x: Any, mask: Any, axis: int = 0) -> Any:
 
 
 def lazy_fill(view: Any, mask: Any, axis: int = 0) -> Any:
-    """Zeros of the shape of the array that a lazy view was taken of, with its elements in their places."""
+    """Return zeros of the shape of the array behind a lazy view, with its elements at their indices."""
     return masked_fill_p.bind(view, mask, axis=axis)
 
 
 def _concerns(error: SagaxError, masks: MaskTrace) -> bool:
-    """Whether a question about sizes was one about the sizes of views."""
+    """Return whether an inconclusive comparison involves sizes of views."""
     sides = [error.facts.get("lhs"), error.facts.get("rhs")]
     known = [x for x in sides if dims.is_dim(x)]
-    return not known or any(masks.is_ours(x) for x in known)
+    return not known or any(masks.is_view_size(x) for x in known)
 
 
 @contextlib.contextmanager
-def masks_over(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], None, None]:
-    """A trace of masks on top of `trace`. Gives the check that what is returned holds no views."""
+def enter_mask_trace(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], None, None]:
+    """Enter a trace of masks on top of `trace`. Yields the check that no output is a view."""
     masks = MaskTrace(trace)
 
     def check(outs: Sequence[Any]) -> None:
@@ -604,10 +606,10 @@ def masks_over(trace: StageTrace) -> Generator[Callable[[Sequence[Any]], None], 
             raise
         (first, *_) = masks._selections.values()
         refusal = masks.refusal(first.mask, "the program asks how many elements are selected")
-        refusal._stack = error._stack  # where it asked
+        refusal._stack = error._stack  # the stack of the comparison
         raise refusal from error
     finally:
         masks.alive = False
 
 
-__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "masks_over"]
+__all__ = ["MaskTrace", "lazy_fill", "lazy_view", "enter_mask_trace"]

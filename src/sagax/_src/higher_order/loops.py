@@ -29,14 +29,13 @@ from sagax._src.primitives.structural import (
     reshape,
     squeeze,
 )
-from sagax._src.transforms.batch import BatchAxis, batch_flat, place
+from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 
 def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
-    """`f` applied to each slice of `xs` along its leading axis, one after the other, results stacked.
+    """Apply `f` sequentially to the slices of `xs` along its leading axis, and stack the results.
 
-    Takes the memory of one example, where `vmap` takes that of all; `batch_size` sets how many are
-    done at once.
+    It takes the memory of one example, `vmap` that of all; `batch_size` examples run at a time.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.lax.map(lambda x: x * x, np.arange(4))
@@ -58,23 +57,23 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     leaves, tree = operand_leaves("map", "xs", xs)
     n = loop_length(f"map of {function_name(f)}", "map", xs, leaves, None)
     whole = n - n % batch_size
-    pieces = []
+    parts = []
     if whole:
         shape = (whole // batch_size, batch_size)
         blocks = tree.unflatten(
             [reshape(slice_in_dim(x, 0, whole), (*shape, *aval_of(x).shape[1:])) for x in leaves]
         )
         stacked = map(lambda block: _examples(f, block), blocks)
-        pieces.append(trees.map(lambda y: reshape(y, (whole, *aval_of(y).shape[2:])), stacked))
+        parts.append(trees.map(lambda y: reshape(y, (whole, *aval_of(y).shape[2:])), stacked))
     if n % batch_size or not whole:
-        pieces.append(_examples(f, tree.unflatten([slice_in_dim(x, whole, n) for x in leaves])))
-    if len(pieces) == 1:
-        return pieces[0]
-    return trees.map(lambda a, b: concatenate([a, b], 0), *pieces)
+        parts.append(_examples(f, tree.unflatten([slice_in_dim(x, whole, n) for x in leaves])))
+    if len(parts) == 1:
+        return parts[0]
+    return trees.map(lambda a, b: concatenate([a, b], 0), *parts)
 
 
 def _check_batch_size(size: Any) -> int:
-    """How many examples are done at once; 0 for one after the other."""
+    """Check the batch size and return it; 0 for sequential execution."""
     if size is None:
         return 0
     in_range = "an int of at least 0, or None"
@@ -87,7 +86,7 @@ def _names(f: Callable, xs: Any) -> list[str]:
 
 
 def _examples(f: Callable, xs: Any) -> Any:
-    """`f` on all slices at once."""
+    """Apply `f` to all slices at a time."""
     leaves, tree = trees.flatten(xs)
     axis = BatchAxis(aval_of(leaves[0]).shape[0])
     out_tree: Any = None
@@ -100,14 +99,16 @@ def _examples(f: Callable, xs: Any) -> Any:
         return outs
 
     outs, out_dims = batch_flat(flat, axis, leaves, [0] * len(leaves))
-    return out_tree.unflatten([place(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)])
+    return out_tree.unflatten(
+        [move_batch_dim(x, d, 0, axis) for x, d in zip(outs, out_dims, strict=True)]
+    )
 
 
 def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """All prefixes of `elems` along `axis` under the associative operation `fn`, in logarithmic depth.
+    """Compute all prefixes of `elems` along `axis` by the associative `fn`, in logarithmic depth.
 
     `fn(a, b)` combines two pytrees like `elems` whose arrays hold several elements along `axis`. With `reverse`
-    all suffixes, from the end.
+    it computes all suffixes, from the end.
 
     >>> import sagax, sagax.numpy as np
     >>> sagax.lax.associative_scan(np.add, np.arange(5))
@@ -135,13 +136,13 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
             )
         check_results(out, result, "associative_scan", fn)
         for x, y, path in zip(a, out, paths, strict=True):
-            have, want = aval_of(y), aval_of(x)
-            if have.dtype != want.dtype or not dims.same_shape(have.shape, want.shape):
+            have, expected = aval_of(y), aval_of(x)
+            if have.dtype != expected.dtype or not dims.same_shape(have.shape, expected.shape):
                 raise ArgumentError(
                     "fn must return arrays of the shapes and dtypes of its arguments",
                     function=of,
                     argument=f"the result of fn at {path}",
-                    expected=want,
+                    expected=expected,
                     got=have,
                     fix="combine element by element along the scanned axis",
                 )
@@ -157,7 +158,7 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
 
 
 def _scan_in_order(combine: Callable, leaves: list, axis: int) -> list:
-    """All prefixes one after the other, where the size of the axis is not known yet."""
+    """Compute all prefixes sequentially, for an axis of symbolic size."""
     before = [slice_in_dim(x, 0, 1, 1, axis) for x in leaves]
     rows = [expand_dims(moveaxis(x, axis, 0), (axis + 1,)) for x in leaves]
 
@@ -171,7 +172,7 @@ def _scan_in_order(combine: Callable, leaves: list, axis: int) -> list:
 
 
 def _common_axis(leaves: list, paths: list[str], axis: Any) -> int:
-    """The scanned axis, which all arrays must have with one size."""
+    """Return the scanned axis, which must have the same size in all arrays."""
     for x, path in zip(leaves, paths, strict=True):
         if aval_of(x).ndim == 0:
             raise ArgumentValueError(
@@ -205,7 +206,7 @@ def one_by_one(
     *,
     unrolled: bool,
 ) -> list:
-    """`call(*args)` for each example in turn; the results stacked. Mapped dimensions come first."""
+    """Apply `call(*args)` to each example in turn; stack the results. Mapped dimensions come first."""
     mapped = [x for x, d in zip(args, in_dims, strict=True) if d is not None]
 
     def of_one(xs: Sequence[Any]) -> list:

@@ -12,14 +12,13 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero
-from sagax._src.core.value import aval_of
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order.cond import switch_on
 from sagax._src.primitives.unsupported import UnsupportedError
 
-# The position, among sets of platforms, of that for which the program is compiled; None fits any.
-platform_index_p = Primitive("platform_index", family=OPAQUE, holds_program=True)
+# The index of the set of platforms that has the target platform; None fits any.
+platform_index_p = Primitive("platform_index", family=OPAQUE, is_higher_order=True)
 
 
 @platform_index_p.abstract
@@ -27,10 +26,7 @@ def _(*, platforms: tuple) -> Any:
     return intern_aval((), dtypes.int32, False, None)
 
 
-@platform_index_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, platforms: tuple) -> tuple:
-    out = platform_index_p.bind(platforms=platforms)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(platform_index_p)
 
 
 @platform_index_p.batch
@@ -58,15 +54,15 @@ _ALIASES = {"gpu": ("cuda", "rocm")}
 def platform_dependent(
     *args: Any, default: Callable | None = None, **per_platform: Callable
 ) -> Any:
-    """`per_platform[platform](*args)` for the platform on which the program will run, else `default(*args)`.
+    """Return `per_platform[platform](*args)` for the platform that runs the executable, else `default(*args)`.
 
-    All functions are traced, and must give the same structure, shapes and dtypes. The platform is
-    known when the program is compiled, which for an exported program is on another machine.
+    All functions are traced, and must return the same structure, shapes and dtypes. The platform is known at
+    compile time, which for an exported function is on another machine.
 
     Args:
       args: pytrees of arrays.
       per_platform: a function for each platform by name: cpu, cuda, rocm, tpu; gpu is any GPU.
-      default: for all other platforms. Without one, to compile for another one is an error.
+      default: for all other platforms. Without it, compiling for them is an error.
 
     >>> from sagax import lax
     >>> int(lax.platform_dependent(3, cpu=lambda x: x + 1, default=lambda x: x - 1))

@@ -1,7 +1,7 @@
 """Implement `checkpoint`: trade time for memory, by recomputing residuals in the backward pass.
 
-The linear part of a checkpointed function is one application that holds both: from the function's inputs
-(and what its policy saves) it computes the residuals again, then applies the linear program to them.
+The linear part of a checkpointed function is one equation with both steps: from the function's inputs (and the
+values that its policy saves) it recomputes the residuals, then applies the linear jaxpr to them.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
-from sagax._src.transforms.prune import prune_jaxpr, prune_program
+from sagax._src.transforms.prune import prune_call, prune_jaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
-remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 remat_p.is_call = True
 
 
-remat_p.tells_vma = True
+remat_p.sets_vma = True
 
 
 @remat_p.abstract
@@ -68,7 +68,7 @@ def _(*xs: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
 
 
 class _Recomputing(threading.local):
-    """Whether this thread computes residuals again, from the same random keys, in a backward pass."""
+    """A flag: this thread recomputes residuals, with the same random keys, in a backward pass."""
 
     active = False
 
@@ -94,10 +94,7 @@ def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
     return remat_p.bind(*args, jaxpr=closed, **params)
 
 
-@remat_p.prune
-def _(used: list[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
-    small, operands = prune_program(jaxpr, used)
-    return {"jaxpr": small, **params}, operands, used
+remat_p.prune_rule = prune_call
 
 
 @remat_p.lower
@@ -111,7 +108,7 @@ def _(
     **_: Any,
 ) -> list:
     if differentiated and prevent_cse and xs:
-        # else the compiler would find that all this was computed before, and keep it
+        # a barrier: else XLA would merge it with the forward pass and keep the values
         xs = tuple(b.op("optimization_barrier", list(xs), [x.aval for x in xs]))
     return b.call(jaxpr.jaxpr, xs, name)
 
@@ -150,21 +147,21 @@ def _(
         differentiated=False,
         **params,
     )
-    again = derived(
+    pushed_jaxpr = derived(
         known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
     )
     pushed: list[Any] = []
     if any(split.nonzero_out):
         operands = [*primals, *outs[n_out:], *nonzero_tangents(tangents)]
-        pushed = _bind(again, operands, policy=policy, differentiated=True, **params)
+        pushed = _bind(pushed_jaxpr, operands, policy=policy, differentiated=True, **params)
     return outs[:n_out], spread_tangents(pushed, split.nonzero_out, jaxpr.out_avals)
 
 
 def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
-    """Variables of the forward program that the policy keeps."""
+    """Return the variables of the forward jaxpr that the policy saves."""
     if policy is None:
         return []
-    kept = []
+    saved = []
     for eqn in known.eqns:
         answer = policy(eqn.primitive, *[v.aval for v in eqn.invars], **eqn.params)
         if not isinstance(answer, (bool, Offload, _Answer)):
@@ -176,12 +173,12 @@ def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
                 expected="True or False: whether to keep the result of an operation",
             )
         if answer:
-            kept.extend(eqn.outvars)
-    return kept
+            saved.extend(eqn.outvars)
+    return saved
 
 
 def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
-    """(inputs, saved values, tangents) -> tangents out, computing what is not saved again."""
+    """(inputs, saved values, tangents) -> tangents out, recomputing unsaved values."""
     known, linear = split.known.jaxpr, split.linear.jaxpr
     fresh = {v: Var(v.aval) for v in saved}
 
@@ -197,7 +194,7 @@ def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
             eqns.append(eqn.replace(invars=[sub(v) for v in eqn.invars]))
     n = len(residuals)
     renamed = dict(zip(linear.invars[:n], [sub(v) for v in residuals], strict=True))
-    # the linear program on the recomputed residuals: its other inputs are the tangents
+    # apply the linear jaxpr to the recomputed residuals: its other inputs are the tangents
     for eqn in linear.eqns:
         eqns.append(
             eqn.replace(invars=[renamed.get(v, v) if type(v) is Var else v for v in eqn.invars])
@@ -256,7 +253,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, name: str) -> tuple:
 
 
 def checkpoint_name(x: Any, name: str) -> Any:
-    """`x` (a pytree), called `name` for the policies that save by name.
+    """Name `x` (a pytree) `name`, for the policies that save by name.
 
     >>> from sagax.ad_checkpoint import checkpoint_name
     >>> float(checkpoint_name(2.0, "activation"))
@@ -270,14 +267,14 @@ def checkpoint_name(x: Any, name: str) -> Any:
 
 
 class Offload:
-    """A policy's answer: keep the value, on the host where the platform has such memory (here: keep it)."""
+    """A policy's answer: save the value, on the host if the platform has host memory (here: save it)."""
 
     def __init__(self, src: str = "device", dst: str = "pinned_host") -> None:
         self.src, self.dst = src, dst
 
 
 class _Answer:
-    """A policy's answer by name."""
+    """A named answer of a policy."""
 
     def __init__(self, name: str, keep: bool) -> None:
         self.name, self.keep = name, keep
@@ -340,7 +337,7 @@ def save_and_offload_only_these_names(
     offload_src: str,
     offload_dst: str,
 ) -> Policy:
-    """Save values of the first names where they are, move those of the second to the host."""
+    """Save values of the first names on their device, move those of the second to the host."""
 
     def policy(primitive: Any, *_: Any, **params: Any) -> Any:
         if primitive is not name_p:
@@ -360,7 +357,7 @@ def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy
 
 
 class checkpoint_policies:
-    """What a checkpointed function keeps for its backward pass."""
+    """Policies: select the residuals that a checkpointed function saves for its backward pass."""
 
     everything_saveable = staticmethod(everything_saveable)
     nothing_saveable = staticmethod(nothing_saveable)
@@ -388,12 +385,12 @@ def checkpoint(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Iterable[str] = (),
 ) -> Callable:
-    """`fun`, which under reverse mode keeps its inputs only and computes the rest again.
+    """Make `fun` save only its inputs in reverse mode, and recompute the rest.
 
     Args:
-      policy: which intermediate results to keep all the same (`sagax.checkpoint_policies`).
+      policy: selects intermediate results to save anyway (`sagax.checkpoint_policies`).
       prevent_cse: keep the compiler from undoing it; False where a loop does so anyway. A pytree of bools, a prefix
-        of the arguments, counts as True where any of them is.
+          of the arguments, counts as True if any leaf is.
       static_argnums, static_argnames: arguments that are Python constants.
 
     >>> import sagax, sagax.numpy as np
@@ -433,7 +430,7 @@ def checkpoint(
         fixed = _fixed_positions(statics, len(args), name)
         if named_statics:
             known = positional_names(fun, len(args))
-            fixed |= {i for i, known_as in enumerate(known) if known_as in named_statics}
+            fixed |= {i for i, parameter in enumerate(known) if parameter in named_statics}
         dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
         constants = {k: v for k, v in kwargs.items() if k in named_statics}
         kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}

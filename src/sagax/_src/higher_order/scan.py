@@ -1,4 +1,4 @@
-"""Implement `scan`: a loop of known length with carry, sliced inputs and stacked outputs."""
+"""Implement `scan`: a loop of static length with carry, sliced inputs and stacked outputs."""
 
 from __future__ import annotations
 
@@ -65,17 +65,23 @@ from sagax._src.primitives.structural import (
     instantiate,
 )
 from sagax._src.transforms import masked_cotangents
-from sagax._src.transforms.batch import batch_jaxpr, in_front, mapped, place, unmapped
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.batch import (
+    batch_jaxpr,
+    mapped,
+    move_batch_dim,
+    move_batch_dims,
+    unmapped,
+)
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
-scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 scan_p.is_control = True
 
-# The jaxpr takes LoopOperands and gives LoopResults, slices in place of sequences.
+# The jaxpr maps LoopOperands to LoopResults, with slices in place of sequences.
 
 
 @scan_p.abstract
@@ -86,13 +92,15 @@ def _(
     return [*outs[:num_carry], *(mapped(a, length, 0) for a in outs[num_carry:])]
 
 
-scan_p.tells_vma = True
+scan_p.sets_vma = True
 
 
 @scan_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
     counts = params["num_consts"], params["num_carry"]
-    body = varying_axes.settled(params["jaxpr"], LoopOperands.split(map(aval_of, args), *counts))
+    body = varying_axes.fixpoint_carry(
+        params["jaxpr"], LoopOperands.split(map(aval_of, args), *counts)
+    )
     body, args = varying_axes.cast_constants(body, args, params["num_consts"])
     return trace.record(scan_p, args, {**params, "jaxpr": body})
 
@@ -140,7 +148,7 @@ def _(
 
 
 def _bind(closed: ClosedJaxpr, operands: LoopOperands, **params: Any) -> list:
-    """Bind a scan whose jaxpr may have constants of its own; they become constants of the scan."""
+    """Bind a scan; constants of its jaxpr become constants of the scan."""
     if closed.consts:
         operands = LoopOperands(list(closed.consts)) + operands
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
@@ -169,9 +177,9 @@ def _(
         lambda moving: jvp_jaxpr(jaxpr, tuple(moving.flat()))[1],
     )
     n_out = len(jaxpr.out_avals)
-    wanted = (*moving.carry, *[False] * (n_out - num_carry))
-    pushed, marks = jvp_jaxpr(jaxpr, tuple(moving.flat()), wanted)
-    # `pushed` takes all primals, then all tangents, and gives in that order; a scan wants each group together
+    nonzero_out = (*moving.carry, *[False] * (n_out - num_carry))
+    pushed, marks = jvp_jaxpr(jaxpr, tuple(moving.flat()), nonzero_out)
+    # `pushed` groups all primals, then all tangents; a scan needs each group's together
     out_moving = LoopResults.split(marks, num_carry)
     outvars = pushed.jaxpr.outvars
     primal_out = LoopResults.split(outvars[:n_out], num_carry)
@@ -187,7 +195,7 @@ def _(
 
 
 def _instantiated(tangents: Sequence[Any], moving: LoopOperands) -> list:
-    """The tangents of the operands that are marked, as arrays."""
+    """Return the tangents of the marked operands, as arrays."""
     return list(map(instantiate, compress(tangents, moving.flat())))
 
 
@@ -207,11 +215,11 @@ def _(
         lambda moving: linearize_jaxpr(jaxpr, tuple(moving.flat())).nonzero_out,
     )
     n_out = len(jaxpr.out_avals)
-    wanted = (*moving.carry, *[False] * (n_out - num_carry))
-    split = linearize_jaxpr(jaxpr, tuple(moving.flat()), wanted)
+    nonzero_out = (*moving.carry, *[False] * (n_out - num_carry))
+    split = linearize_jaxpr(jaxpr, tuple(moving.flat()), nonzero_out)
     known, linear = split.known.jaxpr, split.linear
-    # A residual of the body that does not change is a constant of the linear scan; one that is a slice of a
-    # sequence comes from that sequence; the others are written out, a slice each round.
+    # An invariant residual of the body is a constant of the linear scan; a slice of a sequence comes from that
+    # sequence; the others are stacked, a slice for each iteration.
     residuals = split.pick(known.invars, known.outvars)
     invariant = _invariant_outputs(known, num_consts)
     constants, _, slices = map(set, operands.like(known.invars))
@@ -241,7 +249,7 @@ def _(
 
 
 def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
-    """Variables that depend on constants only, and so are the same in every round."""
+    """Return variables that depend on constants only, and so are the same in every iteration."""
     known = set(jaxpr.invars[:num_consts]) | set(jaxpr.constvars)
     for eqn in jaxpr.eqns:
         if not eqn.effects and all(type(v) is Literal or v in known for v in eqn.invars):
@@ -249,37 +257,39 @@ def _invariant_outputs(jaxpr: Any, num_consts: int) -> set:
     return known
 
 
-def _evaluate_invariants(closed: ClosedJaxpr, wanted: Sequence[Var], consts: Sequence[Any]) -> list:
-    """The values of loop-invariant variables, computed once, outside of the loop."""
+def _evaluate_invariants(
+    closed: ClosedJaxpr, variables: Sequence[Var], consts: Sequence[Any]
+) -> list:
+    """Compute loop-invariant variables outside of the loop."""
     inner = closed.jaxpr
 
     def part() -> Any:
-        few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(wanted))
+        few = inner.replace(invars=inner.invars[: len(consts)], outvars=list(variables))
         return prune_jaxpr(few.replace(eqns=[e for e in few.eqns if not e.effects], effects=None))
 
-    found = derived(inner, (memo_keys.LOOP_INVARIANTS, *wanted), part)
+    found = derived(inner, (memo_keys.LOOP_INVARIANTS, *variables), part)
     return call(ClosedJaxpr(found, closed.consts), consts, name="invariants")
 
 
 def _carry_depends(jaxpr: Jaxpr, linear: LoopOperands) -> bool:
-    """Whether all of the carry depends on linear operands, in some round. A part that does starts from zero
-    where its initial value is no linear operand: the loop would not be linear otherwise."""
+    """Return whether all of the carry depends on linear operands, in some iteration. A part that does starts from
+    zero if its initial value is not a linear operand: the loop would not be linear otherwise."""
     if all(linear.carry):
         return True
     carry = linear.like(jaxpr.invars).carry
-    goes_into: dict[Any, list[Sequence[Any]]] = {}
+    dependents: dict[Any, list[Sequence[Any]]] = {}
     for eqn in jaxpr.eqns:
         for v in eqn.invars:
-            goes_into.setdefault(v, []).append(eqn.outvars)
-    for out, v in zip(jaxpr.outvars, carry, strict=False):  # in the next round
-        goes_into.setdefault(out, []).append((v,))
+            dependents.setdefault(v, []).append(eqn.outvars)
+    for out, v in zip(jaxpr.outvars, carry, strict=False):  # in the next iteration
+        dependents.setdefault(out, []).append((v,))
     reached: set[Any] = set()
     todo = list(compress(jaxpr.invars, linear.flat()))
     while todo:
         v = todo.pop()
         if v not in reached:
             reached.add(v)
-            for outs in goes_into.get(v, ()):
+            for outs in dependents.get(v, ()):
                 todo.extend(outs)
     return reached.issuperset(carry)
 
@@ -312,8 +322,8 @@ def _(
         carry = compress(ct_carry, nonzero.carry)
         return LoopOperands(constants, [*sums, *carry], [*sequences, *nonzero_tangents(ct_stacked)])
 
-    # What no cotangent reaches, in any round, has a cotangent that is zero by symbol: an array of zeros would
-    # meet derivatives that are not finite.
+    # Unreached cotangents, in all iterations, are symbolic zeros: an array of zeros times a derivative that is
+    # not finite is NaN.
     nonzero = carry_fixpoint(
         LoopResults.split(nonzero_marks(cts), num_carry),
         lambda nz: _transposed(jaxpr, linear, nz, given(nz, linear.constants)).marks.carry,
@@ -331,7 +341,7 @@ def _(
 
 
 class _Transposed(NamedTuple):
-    """The body of a transposed loop, and which inputs of the loop it finds cotangents of."""
+    """The body of a transposed loop, and the inputs of the loop that get cotangents."""
 
     body: ClosedJaxpr
     marks: LoopOperands
@@ -348,12 +358,12 @@ def _transposed(
 
     Args:
       given: operands of the transposed loop: constants; sums of the cotangents of the linear constants and cotangents
-        of the carry; sequences and their cotangents.
-      summed: the linear constants that there are sums for, if not all.
+          of the carry; sequences and their cotangents.
+      summed: the linear constants that have sums, if not all.
     """
     summed = linear.constants if summed is None else summed
     n_sums, n_sequences = sum(summed), linear.sequences.count(False)
-    # all of the carry is unknown inside, also a part whose initial value is known
+    # all of the carry is linear inside, also a part with a nonlinear initial value
     unknown = (*linear.constants, *[True] * len(linear.carry), *linear.sequences)
     marks: list[bool] = []
 
@@ -380,15 +390,15 @@ def _transposed(
         list(map(_aval_of, given.carry)),
         [unmapped(aval_of(x), 0) for x in given.sequences],
     ).flat()
-    safe = masked_cotangents.wanted()
+    safe = masked_cotangents.is_enabled()
     groups = (tuple(g) for g in (*linear, *nonzero))
     key = (memo_keys.SCAN_TRANSPOSE, safe, *groups, tuple(summed), *avals)
-    closed, found = derived_program(jaxpr.jaxpr, key, body, avals, marks)
+    closed, found = derived_jaxpr(jaxpr.jaxpr, key, body, avals, marks)
     return _Transposed(closed, linear.like(found))
 
 
 def _aval_of(x: Any) -> Any:
-    """The type of a value, or of the array that stands for a symbolic zero."""
+    """Return the type of a value, or of the array for a symbolic zero."""
     if type(x) is not Zero:
         return aval_of(x)
     return intern_aval(x.aval.shape, x.aval.dtype, x.aval.weak_type)
@@ -417,11 +427,11 @@ def _(
         where.map(lambda d: d is not None), lambda m: [d is not None for d in batched(m)[1]]
     )
     closed, out_dims = batched(marks)
-    # slices may come out mapped along any dimension; sequences put theirs after the scanned one
-    constants = in_front(operands.constants, where.constants)
-    sequences = in_front(operands.sequences, where.sequences, 1)
+    # slices may be mapped along any dimension; sequences have theirs after the scanned one
+    constants = move_batch_dims(operands.constants, where.constants)
+    sequences = move_batch_dims(operands.sequences, where.sequences, 1)
     carry = [
-        place(x, d, 0 if m else None, axis)
+        move_batch_dim(x, d, 0 if m else None, axis)
         for x, d, m in zip(operands.carry, where.carry, marks.carry, strict=True)
     ]
     outs = _bind(closed, LoopOperands(constants, carry, sequences), **params)
@@ -453,10 +463,12 @@ def _(
     y_avals = [mapped(a, length, 0) for a in jaxpr.out_avals[num_carry:]]
 
     def blank(aval: Any) -> Any:
-        """An array to be filled round by round."""
+        """Return an array to be filled in by the iterations."""
         return b.view(b.full(0, b.physical(aval)), aval)
 
-    if not dims.is_dim(length) and length == 0:  # no slice could be taken, in a round never done
+    if (
+        not dims.is_dim(length) and length == 0
+    ):  # an empty sequence has no slices for an iteration that never runs
         return [*carry, *map(blank, y_avals)]
     closed = _step_jaxpr(jaxpr, length, reverse, num_consts, num_carry)
     init = [b.constant(0, _COUNTER.dtype), *carry, *map(blank, y_avals)]
@@ -483,13 +495,13 @@ _COUNTER = intern_aval((), dtypes.int32, False, None)
 def _step_jaxpr(
     jaxpr: ClosedJaxpr, length: Any, reverse: bool, num_consts: int, num_carry: int
 ) -> Jaxpr:
-    """One round as a jaxpr on whole sequences: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
+    """Return one iteration as a jaxpr on whole sequences: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
     inner = jaxpr.jaxpr
 
     def whole(avals: Sequence[Any]) -> list:
         return [mapped(a, length, 0) for a in avals]
 
-    def make() -> Jaxpr:
+    def build() -> Jaxpr:
         constants, carry, rows = LoopOperands.split(inner.in_avals, num_consts, num_carry)
         operands = LoopOperands(constants, carry, whole(rows))
         n = len(inner.invars)
@@ -519,7 +531,7 @@ def _step_jaxpr(
             raise AssertionError("a scan body captured values while it was lowered")
         return found
 
-    return derived(inner, (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry), make)
+    return derived(inner, (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry), build)
 
 
 # public ------------------------------------------------------------------------------------------
@@ -534,16 +546,16 @@ def scan(
     unroll: int | bool = 1,
     _split_transpose: bool = False,
 ) -> tuple:
-    """The final carry and the stacked outputs of a loop over the leading axis of `xs`.
+    """Loop over the leading axis of `xs` with a carry; return the final carry and the stacked outputs.
 
-    `f(carry, x) -> (carry, y)` is traced once. Equivalent to a Python loop that feeds the carry from
-    round to round and stacks the ys, compiled as one loop.
+    `f(carry, x) -> (carry, y)` is traced once. Equivalent to a Python loop that passes the carry from
+    iteration to iteration and stacks the ys, compiled as one loop.
 
     Args:
-      init: initial carry; any pytree. Its types must be those of the carry that `f` returns.
+      init: initial carry; any pytree. Its types must match the carry that `f` returns.
       xs: pytree of arrays with equal leading sizes, or None (then `length` is needed).
-      reverse: go through `xs` from the end.
-      unroll: how many rounds each pass of the compiled loop does; True for all.
+      reverse: iterate from the end of `xs`.
+      unroll: the number of iterations of `f` in each iteration of the compiled loop; True for all.
 
     Raises:
       TypeError: the carry changes its structure or type; the message names the leaf.
@@ -571,18 +583,18 @@ def traced_scan(
     names: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     same: tuple | None = None,
 ) -> Any:
-    """What `scan` does, for messages of `function`.
+    """Implement `scan`, with messages for `function`.
 
     Args:
-      init_paths: the caller's names of the leaves of `init`.
-      names: the body's names of the leaves of its arguments.
-      same: what `f` computes depends on, where it is a wrapper (see `trace_body`).
+        init_paths: the caller's names of the leaves of `init`.
+        names: the body's names of the leaves of its arguments.
+        same: the identity of `f`, if it is a wrapper (see `trace_body`).
     """
     init_leaves, init_tree = operand_leaves(function, "init", init)
     x_leaves, x_tree = operand_leaves(function, "xs", xs)
     of = f"{function} of {function_name(f)}"
     length = loop_length(of, function, xs, x_leaves, length)
-    unroll = _rounds_a_pass(function, unroll, length)
+    unroll = _unroll_factor(function, unroll, length)
     x_avals = [unmapped(aval_of(x), 0) for x in x_leaves]
     tree = trees.treedef_tuple((init_tree, x_tree))
     if names is None:
@@ -634,7 +646,7 @@ def traced_scan(
     )
     if error is not None:
         raise error.attach(returned_by=f, returned_at=(0,))
-    # What no round changes is a constant of the loop, and a slice that is handed on needs no writing.
+    # Loop-invariant values become constants of the loop, and unchanged slices are not written again.
     n_const = len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_const, n)
     jaxpr = carry_to_consts(body.jaxpr, n_const, fixed, True)
@@ -643,8 +655,8 @@ def traced_scan(
     slices = dict(zip(operands.like(jaxpr.jaxpr.invars).sequences, x_leaves, strict=True))
     carry_out, rows = LoopResults.split(jaxpr.jaxpr.outvars, len(changing))
     handed = [slices.get(v) if type(v) is Var else None for v in rows]
-    kept = [v for v, x in zip(rows, handed, strict=True) if x is None]
-    params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *kept]), "reverse": bool(reverse)}
+    remaining = [v for v, x in zip(rows, handed, strict=True) if x is None]
+    params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *remaining]), "reverse": bool(reverse)}
     carry, stacked = map(iter, _scan_unrolled(operands, length, unroll, params))
     return body.out_tree.unflatten(
         [
@@ -658,11 +670,11 @@ def paths_of(name: str, tree: Any) -> list[str]:
     return [trees.argument_path(name, p) for p in trees.key_paths(tree)]
 
 
-def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
-    """How many rounds each pass of the compiled loop does."""
+def _unroll_factor(function: str, unroll: Any, length: Any) -> int:
+    """Return the number of iterations of `f` in each iteration of the compiled loop."""
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
-    rounds = checks.integer(
+    iterations = checks.integer(
         function,
         "unroll",
         unroll,
@@ -671,11 +683,11 @@ def _rounds_a_pass(function: str, unroll: Any, length: Any) -> int:
         in_range="an int of at least 0",
         out_of_range="`unroll` must be a `bool` or a non-negative `int`.",
     )
-    return max(rounds if dims.is_dim(length) else min(rounds, length), 1)
+    return max(iterations if dims.is_dim(length) else min(iterations, length), 1)
 
 
 def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dict) -> LoopResults:
-    """Bind the scan; rounds that do not fill a whole pass are done by a second, short one."""
+    """Bind the scan; a second, short one runs the remaining iterations."""
     n_carry = len(operands.carry)
 
     def bind(operands: LoopOperands, length: Any, unroll: int) -> LoopResults:
@@ -696,13 +708,13 @@ def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dic
     first, second = (
         ((0, whole), (whole, length)) if not params["reverse"] else ((rest, length), (0, rest))
     )
-    carry, pieces = operands.carry, []
+    carry, parts = operands.carry, []
     for lo, hi in (first, second):
         part = [slice_in_dim(x, lo, hi) for x in operands.sequences]
         given = LoopOperands(operands.constants, carry, part)
         carry, stacked = bind(given, hi - lo, unroll if hi - lo == whole else hi - lo)
-        pieces.append(stacked)
-    ordered = pieces if not params["reverse"] else pieces[::-1]
+        parts.append(stacked)
+    ordered = parts if not params["reverse"] else parts[::-1]
     joined = [concatenate(list(pair), 0) for pair in zip(*ordered, strict=True)]
     return LoopResults(carry, joined)
 
@@ -713,13 +725,13 @@ def _is_pair(tree: Any, children: list) -> bool:
 
 
 def _parameter_names(f: Callable, init: Any, xs: Any) -> list[str]:
-    """What the body calls the leaves of its arguments."""
+    """Return the body's names of the leaves of its arguments."""
     names = body_names(f, ("carry", "x"))
     return paths_of(names[0], init) + paths_of(names[1], xs)
 
 
 def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: Any) -> Any:
-    """The number of rounds: what `length` says and the leading sizes of the leaves of `xs` agree on."""
+    """Return the number of iterations, which `length` and the leading sizes of `xs` must agree on."""
     paths = [trees.argument_path("xs", p) for p in trees.key_paths(xs)]
     for x, path in zip(leaves, paths, strict=True):
         if not aval_of(x).shape:
@@ -758,7 +770,7 @@ def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: 
     return first
 
 
-_LONGEST = np.iinfo(np.int32).max  # rounds are counted in 32 bits
+_LONGEST = np.iinfo(np.int32).max  # iterations are counted in 32 bits
 
 
 def _static_length(of: str, length: Any) -> int:
@@ -778,7 +790,7 @@ def _static_length(of: str, length: Any) -> int:
 
 
 def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool) -> tuple:
-    """The loop as Python runs it, for debugging with jit disabled."""
+    """Run the loop in Python, for debugging with jit disabled."""
     carry, ys = init, []
     for i in reversed(range(length)) if reverse else range(length):
         carry, y = f(

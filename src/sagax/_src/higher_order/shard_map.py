@@ -1,8 +1,8 @@
 """Define the primitive of `shard_map`: run a jaxpr on each device's own shards.
 
-Operands are whole arrays; `in_specs` tell how each is cut, and `out_specs` how the results of the devices are put
-together. Where `check_vma` is set, the types inside tell which values may differ between devices; elsewhere each device
-has values of its own, and a result that is not cut along an axis is taken to be the same along it.
+Operands are global arrays; `in_specs` define their shards, and `out_specs` how the shards of results are
+concatenated. With `check_vma` the types inside record which values may vary between devices. Without it every
+value may vary, and a result that is not sharded along an axis is assumed to be replicated along it.
 """
 
 from __future__ import annotations
@@ -44,20 +44,22 @@ from sagax._src.primitives.mesh_axes import in_order, psum_p, vary_like
 from sagax._src.primitives.structural import reshape
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import BatchAxis, batch_jaxpr
-from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import backward, transpose_jaxpr
 
-shard_map_p = Primitive("shard_map", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
-shard_map_p.tells_vma = True
+shard_map_p = Primitive(
+    "shard_map", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
+)
+shard_map_p.sets_vma = True
 
 Specs = tuple[PartitionSpec, ...]
 
 
 @record
 class Region:
-    """Where a program is written for one device: along these axes of a mesh."""
+    """The manual axes of a mesh for which a body is traced."""
 
     mesh: Any
     manual_axes: frozenset
@@ -65,7 +67,7 @@ class Region:
 
     @contextlib.contextmanager
     def inside(self) -> Iterator[None]:
-        """What is traced inside belongs to the program of one device."""
+        """Enter the body of one device."""
         mesh = self.mesh
         axes = [
             NamedAxis(name, size, True, self.check_vma)
@@ -83,21 +85,21 @@ class Region:
             yield
 
     def size(self, axes: Sequence[Any]) -> int:
-        """How many devices there are along the axes."""
+        """Return the number of devices along the axes."""
         return math.prod([self.mesh.shape[name] for name in axes])
 
     def not_in(self, spec: PartitionSpec) -> tuple:
-        """The manual axes along which an array is not cut."""
+        """Return the manual axes along which an array is not sharded."""
         used = spec.used_axes()
         return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n not in used])
 
     def own_axes(self, aval: Any) -> tuple:
-        """The manual axes along which devices have values of their own, of a value inside of this type."""
+        """Return the manual axes along which a value inside of this type varies."""
         own = aval.vma if self.check_vma else self.manual_axes
         return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n in own])
 
     def part(self, aval: Any, spec: PartitionSpec) -> Any:
-        """The type of a device's part of an array."""
+        """Return the type of one shard of an array."""
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] // self.size(spec.axes(i))
@@ -105,7 +107,7 @@ class Region:
         return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma)
 
     def whole(self, aval: Any, spec: PartitionSpec) -> Any:
-        """The type of the array that the devices' parts, of type `aval`, make up."""
+        """Return the type of the global array with shards of type `aval`."""
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] * self.size(spec.axes(i))
@@ -120,7 +122,7 @@ class Region:
         out_specs: Sequence[PartitionSpec],
         name: str,
     ) -> list:
-        """Apply the program of one device to whole arrays. Its constants become operands that are not cut."""
+        """Apply a jaxpr to shards of global arrays. Its constants become unsharded operands."""
         if closed.consts:
             args = [*closed.consts, *args]
             in_specs = [*[PartitionSpec()] * len(closed.consts), *in_specs]
@@ -139,17 +141,17 @@ class Region:
         )
 
     def _varied(self, closed: ClosedJaxpr, out_specs: Specs) -> ClosedJaxpr:
-        """The program whose results vary along the axes along which they are put together."""
-        wanted = tuple([frozenset(spec.used_axes()) for spec in out_specs])
-        if all(map(frozenset.issubset, wanted, [a.vma for a in closed.out_avals])):
+        """Return the jaxpr whose results vary along the axes along which they are concatenated."""
+        varying = tuple([frozenset(spec.used_axes()) for spec in out_specs])
+        if all(map(frozenset.issubset, varying, [a.vma for a in closed.out_avals])):
             return closed
 
         def fun(*xs: Any) -> list:
-            return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), wanted))
+            return list(map(vary_like, eval_jaxpr(closed.jaxpr, (), *xs), varying))
 
         with self.inside():
-            return derived_program(
-                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, wanted), fun, closed.in_avals
+            return derived_jaxpr(
+                closed.jaxpr, (memo_keys.VARYING_OUTPUTS, varying), fun, closed.in_avals
             )[0]
 
 
@@ -162,12 +164,14 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
     region = _region(params)
     outs = list(map(region.whole, jaxpr.out_avals, out_specs))
     for a in avals:
-        if a.sharding is not None:  # types tell how arrays are divided
-            return [_divided(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)]
+        if a.sharding is not None:  # types record shardings
+            return [
+                _with_sharding(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)
+            ]
     return outs
 
 
-def _divided(aval: Any, spec: PartitionSpec, mesh: Any) -> Any:
+def _with_sharding(aval: Any, spec: PartitionSpec, mesh: Any) -> Any:
     parts = [tuple([n for n in spec.axes(i) if n in mesh.explicit_axes]) for i in range(aval.ndim)]
     return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*parts)))
 
@@ -199,41 +203,41 @@ def _(
 
 
 def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
-    """What each operation inside gives: by variable, the results of all devices along a leading dimension.
+    """Return the results of each inner operation: by variable, those of all devices along a leading dimension.
 
-    Of those that have derivatives; for whoever looks for the operation at fault.
+    Only differentiable results, to find the operation at fault.
     """
     region, inner = _region(params), params["jaxpr"].jaxpr
-    wanted = [v for e in inner.eqns for v in e.outvars if dtypes.is_inexact(v.aval.dtype)]
+    outputs = [v for e in inner.eqns for v in e.outvars if dtypes.is_inexact(v.aval.dtype)]
     names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
-    full = inner.replace(outvars=wanted)
+    full = inner.replace(outvars=outputs)
 
     def fun(*xs: Any) -> list:
         return [reshape(x, (1, *aval_of(x).shape)) for x in eval_jaxpr(full, (), *xs)]
 
     with region.inside():
-        made = derived_program(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
+        closed = derived_jaxpr(inner, (memo_keys.INTERMEDIATE_VALUES, region), fun, inner.in_avals)[
             0
         ]
-    specs = [PartitionSpec(names)] * len(wanted)
-    outs = region.bind(made, args, params["in_specs"], specs, params["name"])
-    return dict(zip(wanted, outs, strict=True))
+    specs = [PartitionSpec(names)] * len(outputs)
+    outs = region.bind(closed, args, params["in_specs"], specs, params["name"])
+    return dict(zip(outputs, outs, strict=True))
 
 
-def _at_once(*args: Any, name: str, **params: Any) -> list:
-    return call(_program(tuple(map(aval_of, args)), name, params), args, name=name)
+def _evaluate(*args: Any, name: str, **params: Any) -> list:
+    return call(_application(tuple(map(aval_of, args)), name, params), args, name=name)
 
 
-shard_map_p.impl = _at_once
+shard_map_p.impl = _evaluate
 
 
-def _program(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
-    """The program of one application, kept with the program that it applies."""
+def _application(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
+    """Return the jaxpr of one application, cached in the memo of the applied jaxpr."""
     inner: Jaxpr = params["jaxpr"].jaxpr
     key = (memo_keys.SHARD_MAP_CALL, avals, *[v for k, v in params.items() if k != "jaxpr"])
-    return derived_program(
-        inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals
-    )[0]
+    return derived_jaxpr(inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals)[
+        0
+    ]
 
 
 # Derivatives ---------------------------------------------------------------------------------------------
@@ -277,9 +281,9 @@ def _(
     with region.inside():
         split = linearize_jaxpr(jaxpr, nonzero)
         n = len(out_specs)
-        # A residual that devices have each for themselves travels with one more dimension, along which it is cut.
+        # A residual that differs between devices gets one more dimension, along which it is sharded.
         axes = [region.own_axes(a) for a in split.known.out_avals[n:]]
-        known = _opened(split.known, n, axes)
+        known = _expand_residuals(split.known, n, axes)
     own_specs = [PartitionSpec(a) if a else PartitionSpec() for a in axes]
     specs = [*out_specs, *own_specs]
     outs = region.bind(known, primals, in_specs, specs, name)
@@ -295,14 +299,14 @@ def _(
     operand_specs = [*residual_specs, *compress(in_specs, nonzero)]
     with region.inside():
         avals = list(map(region.part, map(aval_of, operands), operand_specs))
-        linear = _closed_up(split.linear, opened, avals)
+        linear = _squeeze_residuals(split.linear, opened, avals)
     specs_of_tangents = list(compress(out_specs, split.nonzero_out))
     pushed = region.bind(linear, operands, operand_specs, specs_of_tangents, name)
     return outs[:n], spread_tangents(pushed, split.nonzero_out, out_avals)
 
 
-def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
-    """The program whose results from the nth on, where they have axes, have a leading dimension of size 1."""
+def _expand_residuals(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
+    """Return the jaxpr with a leading dimension of size 1 on its nth and later results that vary."""
     if not any(axes):
         return known
     inner = known.jaxpr
@@ -316,23 +320,25 @@ def _opened(known: ClosedJaxpr, n: int, axes: Sequence[tuple]) -> ClosedJaxpr:
         return [*outs[:n], *rest]
 
     hoisted = hoist_constants(inner)
-    made = derived_program(inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals)[
-        0
-    ]
-    return _with_constants(made, known.consts)
+    expanded = derived_jaxpr(
+        inner, (memo_keys.RESIDUALS_EXPANDED, n, *axes), fun, hoisted.in_avals
+    )[0]
+    return _with_constants(expanded, known.consts)
 
 
-def _with_constants(made: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
-    """The program with its first inputs as constants."""
+def _with_constants(expanded: ClosedJaxpr, consts: Sequence[Any]) -> ClosedJaxpr:
+    """Return the jaxpr with its first inputs as constants."""
     if not consts:
-        return made
-    inner, n = made.jaxpr, len(consts)
+        return expanded
+    inner, n = expanded.jaxpr, len(consts)
     jaxpr = inner.replace(constvars=[*inner.constvars, *inner.invars[:n]], invars=inner.invars[n:])
-    return ClosedJaxpr(jaxpr, [*made.consts, *consts])
+    return ClosedJaxpr(jaxpr, [*expanded.consts, *consts])
 
 
-def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]) -> ClosedJaxpr:
-    """The program of inputs of which the marked ones have a leading dimension of size 1."""
+def _squeeze_residuals(
+    linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]
+) -> ClosedJaxpr:
+    """Return the jaxpr for marked inputs with a leading dimension of size 1."""
     inner, n = linear.jaxpr, len(opened)
 
     def fun(*xs: Any) -> list:
@@ -341,7 +347,7 @@ def _closed_up(linear: ClosedJaxpr, opened: Sequence[bool], avals: Sequence[Any]
         ]
         return eval_jaxpr(inner, linear.consts, *given, *xs[n:])
 
-    return derived_program(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
+    return derived_jaxpr(inner, (memo_keys.RESIDUALS_SQUEEZED, *opened, *avals), fun, avals)[0]
 
 
 @shard_map_p.transpose
@@ -365,8 +371,8 @@ def _(
             )
     of_linear, of_known = partition(in_specs, linear)
     specs = [*of_known, *compress(out_specs, nonzero)]
-    wanted = list(compress(of_linear, marks))
-    found = region.bind(transposed, transposed_operands(args, cts), specs, wanted, name)
+    linear_specs = list(compress(of_linear, marks))
+    found = region.bind(transposed, transposed_operands(args, cts), specs, linear_specs, name)
     return spread_cotangents(found, marks, args)
 
 
@@ -378,10 +384,10 @@ def _transposed_unchecked(
     in_specs: Specs,
     out_specs: Specs,
 ) -> tuple:
-    """The transpose, where types do not tell which values are the same on all devices.
+    """Transpose a body without types that record which values are replicated.
 
-    Devices that have the same result each get an equal share of its cotangent; the cotangent of an operand that
-    several devices have is the sum of theirs.
+    Devices with the same result get equal shares of its cotangent; the cotangent of an operand that several
+    devices have is the sum of theirs.
     """
     inner = jaxpr.jaxpr
     n_known = linear.count(False)
@@ -412,7 +418,7 @@ def _transposed_unchecked(
 
     avals = [*partition(inner.in_avals, linear)[1], *compress(inner.out_avals, nonzero)]
     key = (memo_keys.SHARD_MAP_TRANSPOSE, region, linear, nonzero, in_specs, out_specs)
-    return derived_program(inner, key, fun, avals, marks)
+    return derived_jaxpr(inner, key, fun, avals, marks)
 
 
 # Batching ------------------------------------------------------------------------------------------------
@@ -445,7 +451,7 @@ def _(
 
 
 def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> ClosedJaxpr:
-    """The program for inputs that vary along the axes where they are mapped."""
+    """Return the jaxpr for inputs that vary along their mapped axes."""
     marks = tuple([d is not None for d in in_dims])
     avals = [
         a.with_vma(a.vma | frozenset(axes)) if m else a
@@ -455,11 +461,11 @@ def _varied_inputs(closed: ClosedJaxpr, in_dims: Sequence[Any], axes: tuple) -> 
     def fun(*xs: Any) -> list:
         return eval_jaxpr(closed.jaxpr, (), *xs)
 
-    return derived_program(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
+    return derived_jaxpr(closed.jaxpr, (memo_keys.VARYING_INPUTS, marks, axes), fun, avals)[0]
 
 
 def _with_dimension(spec: PartitionSpec, d: int | None, axes: tuple) -> PartitionSpec:
-    """The specification with an entry for one more dimension."""
+    """Return the spec with an entry for one more dimension."""
     if d is None or (d >= len(spec) and not axes):
         return spec
     parts = [*tuple(spec), *[None] * (d - len(spec))]
@@ -549,7 +555,7 @@ def _inlined(b: Any, groups: DeviceGroups, jaxpr: ClosedJaxpr, xs: Sequence[Any]
 
 
 def _positions(mesh: Any, devices: tuple) -> tuple[int, ...]:
-    """The place of each device of the mesh among the devices of the program."""
+    """Return the position of each device of the mesh among the devices of the executable."""
     if not isinstance(mesh, Mesh) or not devices or mesh._flat == tuple(devices):
         return tuple(range(mesh.size))
     where = {d: i for i, d in enumerate(devices)}

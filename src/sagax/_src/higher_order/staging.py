@@ -10,11 +10,11 @@ from sagax._src.core.value import is_operand, not_an_array, sockets
 
 
 def stage(x: Any, /) -> Any:
-    """`x` as a value of the program that is being traced, or as an array if none is.
+    """Convert `x` to a value of the current trace, or to an array outside of one.
 
-    A number or NumPy array inside of `jit` becomes a tracer, whose value Python cannot look at.
+    A number or NumPy array inside of `jit` becomes a tracer, whose value Python cannot inspect.
 
-    Raises NotAnArrayError for what is no array or number.
+    Raises NotAnArrayError if it is neither an array nor a number.
 
     >>> from sagax import lax
     >>> lax.stage(2)

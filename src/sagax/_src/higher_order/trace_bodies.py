@@ -14,7 +14,7 @@ from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.operands import LoopOperands, LoopResults, partition
-from sagax._src.core.shardings import divided_alike
+from sagax._src.core.shardings import same_sharding
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
@@ -37,7 +37,7 @@ class Body:
         self.name = name
 
     def closed(self) -> ClosedJaxpr:
-        """The jaxpr with its captured values as constants."""
+        """Return the jaxpr with its captured values as constants."""
         inner, n = self.jaxpr.jaxpr, len(self.consts)
         if not n:
             return self.jaxpr
@@ -61,8 +61,8 @@ def trace_body(
     """Trace `fun`, called with the positional arguments of structure `tree`.
 
     Args:
-      paths: the body's names of its flat inputs, or a function that gives them.
-      same: the functions and plain values that say what `fun` computes, where it is a wrapper of ours.
+      paths: the body's names of its flat inputs, or a function that returns them.
+      same: the functions and plain values that identify `fun`, if it is a wrapper of ours.
     """
 
     def traced() -> Body:
@@ -79,7 +79,7 @@ def trace_body(
         info = DebugInfo(
             name, paths() if callable(paths) else paths, (), transform, function_code(fun)
         )
-        with Boundary(f"tracing `{name}` in {transform}"), config.for_inner_program():
+        with Boundary(f"tracing `{name}` in {transform}"), config.for_sub_jaxpr():
             jaxpr, consts = stage(flat, avals, info)
         inner = trace_cache.shared(hoist_constants(jaxpr), *(same or (fun,)))
         return Body(ClosedJaxpr(inner, ()), consts, out_tree, name)
@@ -88,7 +88,7 @@ def trace_body(
 
 
 def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
-    """The leaves of an argument as values, checked to be operands, and its structure."""
+    """Return the leaves of an argument, checked to be operands, and its structure."""
     leaves, treedef = trees.flatten_argument(function, name, tree)
     for i, x in enumerate(leaves):
         if not is_operand(x):
@@ -98,10 +98,10 @@ def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
 
 
 def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
-    """`values` with weakly typed leaves given the dtypes that the body's `outs` have, or None if all agree.
+    """Cast weakly typed `values` to the dtypes of the body's `outs`; return None if all agree.
 
-    A carry that starts as a Python number takes the dtype that the body gives it, as far as that loses
-    nothing: 1.5 does not become an integer.
+    A carry that starts as a Python number takes the dtype of the body's result, if that is lossless: 1.5 does not
+    become an integer.
     """
     changed = False
     new = []
@@ -125,36 +125,40 @@ def type_mismatch(
     labels: tuple[str, str],
     advice: str,
 ) -> ArgumentError | None:
-    """The error for the first leaf whose type differs, or None."""
+    """Return the error for the first leaf whose type differs, or None."""
     if all(map(_same, got, expected)):
         return None
     if callable(paths):
         paths = paths()
-    for have, want, path in zip(got, expected, paths, strict=True):
-        if _same(have, want):
+    for have, target, path in zip(got, expected, paths, strict=True):
+        if _same(have, target):
             continue
-        shapes = have.shape != want.shape
-        dtypes_differ = have.dtype != want.dtype
+        shapes = have.shape != target.shape
+        dtypes_differ = have.dtype != target.dtype
         which = (
             "shapes and dtypes do not match"
             if shapes and dtypes_differ
             else ("shapes do not match" if shapes else "dtypes do not match")
         )
         fix = advice
-        if same_type(have, want):
+        if same_type(have, target):
             which = "shardings do not match"
-            parts = [want.sharding.spec.axes(i) for i in range(want.ndim)] if want.sharding else []
-            wanted = PartitionSpec(*parts)
-            fix = f"reshard it in {labels[1]}: sagax.sharding.reshard(x, {wanted!r})"
+            parts = (
+                [target.sharding.spec.axes(i) for i in range(target.ndim)]
+                if target.sharding
+                else []
+            )
+            spec = PartitionSpec(*parts)
+            fix = f"reshard it in {labels[1]}: sagax.sharding.reshard(x, {spec!r})"
         if dtypes_differ and not shapes:
-            w, h = dtypes.name(want.dtype), dtypes.name(have.dtype)
+            w, h = dtypes.name(target.dtype), dtypes.name(have.dtype)
             fix = f"make both {w}, with .astype({w!r}) in {labels[1]}, or both {h}"
         return ArgumentError(
-            f"{what}: {path} has type {want.str_short(short_dtypes=False)} in {labels[0]} but type "
+            f"{what}: {path} has type {target.str_short(short_dtypes=False)} in {labels[0]} but type "
             f"{have.str_short(short_dtypes=False)} in {labels[1]}, so the {which}",
             function=function,
             argument=path,
-            expected=want,
+            expected=target,
             got=have,
             fix=fix,
         )
@@ -162,11 +166,11 @@ def type_mismatch(
 
 
 def _same(a: Any, b: Any) -> bool:
-    return same_type(a, b) and divided_alike(a.sharding, b.sharding)
+    return same_type(a, b) and same_sharding(a.sharding, b.sharding)
 
 
 def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[bool]:
-    """Mark the parts of the carry that a body hands on as they came, so that they are no part of a loop's state."""
+    """Mark the parts of the carry that a body returns unchanged."""
     inner = jaxpr.jaxpr
     _, carry, _ = LoopOperands.split(inner.invars, n_consts, n_carry)
     return [v is out for v, out in zip(carry, inner.outvars, strict=False)]
@@ -175,24 +179,24 @@ def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[boo
 def carry_to_consts(
     jaxpr: ClosedJaxpr, n_consts: int, fixed: Sequence[bool], drop_outputs: bool
 ) -> ClosedJaxpr:
-    """The same body with the marked parts of the carry as its last constants, and maybe without their outputs."""
+    """Return the body with the marked parts of the carry as its last constants, optionally without their outputs."""
     inner = jaxpr.jaxpr
 
-    def made() -> Any:
+    def build() -> Any:
         consts, carry, slices = LoopOperands.split(inner.invars, n_consts, len(fixed))
-        moved, kept = partition(carry, fixed)
+        moved, unmoved = partition(carry, fixed)
         outs = inner.outvars
         if drop_outputs:
             carry_out, rows = LoopResults.split(outs, len(fixed))
             outs = [*partition(carry_out, fixed)[1], *rows]
-        return inner.replace(invars=[*consts, *moved, *kept, *slices], outvars=outs)
+        return inner.replace(invars=[*consts, *moved, *unmoved, *slices], outvars=outs)
 
     key = (memo_keys.CARRY_TO_CONSTANTS, n_consts, drop_outputs, *fixed)
-    return ClosedJaxpr(derived(inner, key, made), jaxpr.consts)
+    return ClosedJaxpr(derived(inner, key, build), jaxpr.consts)
 
 
 def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
-    """The same program with its inputs in another order: new input i is old input order[i]."""
+    """Reorder the inputs of a jaxpr: new input i is old input order[i]."""
     inner = closed.jaxpr
     found = derived(
         inner,
@@ -203,7 +207,7 @@ def permute_inputs(closed: ClosedJaxpr, order: Sequence[int]) -> ClosedJaxpr:
 
 
 def with_tangents_grouped(pushed: ClosedJaxpr, moving: LoopOperands) -> ClosedJaxpr:
-    """The derivative of a body, of all inputs and then all tangents, with the tangents of each group behind it.
+    """Differentiate a body, and put the tangents of each group behind it, not behind all inputs.
 
     `moving` marks the inputs that have tangents.
     """
@@ -213,7 +217,7 @@ def with_tangents_grouped(pushed: ClosedJaxpr, moving: LoopOperands) -> ClosedJa
 
 
 def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
-    """The same program with other outputs."""
+    """Return the same jaxpr with other outputs."""
     inner = closed.jaxpr
     found = derived(
         inner, (memo_keys.OTHER_OUTPUTS, *outvars), lambda: inner.replace(outvars=list(outvars))
@@ -222,10 +226,10 @@ def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
 
 
 def value_of(x: Any) -> Any:
-    """An operand as an array."""
+    """Convert an operand to an array."""
     return x if hasattr(x, "aval") else sockets.concrete(x)
 
 
 def is_concrete(x: Any) -> bool:
-    """Whether the value is known now."""
+    """Return whether the value is known now."""
     return not isinstance(x, Tracer)

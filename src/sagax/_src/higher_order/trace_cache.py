@@ -1,8 +1,8 @@
-"""Cache traces, so that functions of equal meaning share a jaxpr and its executables.
+"""Cache traces, so that equivalent functions share a jaxpr and its executables.
 
-Control flow traces its bodies at each call. Outside of `jit` that would derive and compile each time. Two
-shortcuts: functions of the same meaning (`identity`) share what was traced; and where only the tracing tells
-(a body that closes over arrays), programs of the same structure, made by the same lines, become one.
+Control flow traces its bodies at each call. Outside of `jit` each trace would be transformed and compiled anew. Two
+caches avoid that: functions with equal keys (`identity`) share traces; and bodies without keys (which capture
+arrays) share the first of several structurally equal jaxprs from the same lines.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LIMIT = 256
 
 
 class _Recent:
-    """The values most recently used, by key."""
+    """A least recently used cache."""
 
     __slots__ = ("items", "lock")
 
@@ -46,7 +46,7 @@ class _Recent:
             return found
 
     def add(self, key: tuple, value: Any) -> Any:
-        """The value of this key: the one that is there already, or else `value`."""
+        """Return the value of this key, or insert `value`."""
         with self.lock:
             value = self.items.pop(key, value)
             self.items[key] = value
@@ -56,51 +56,51 @@ class _Recent:
 
 
 _traced = _Recent()
-_programs = _Recent()
+_jaxprs = _Recent()
 
 
 def clear() -> None:
-    """Forget everything that is shared."""
-    for recent in (_traced, _programs):
+    """Clear all caches."""
+    for recent in (_traced, _jaxprs):
         with recent.lock:
             recent.items.clear()
 
 
-def traced(things: tuple, signature: tuple, make: Callable[[], Any]) -> Any:
-    """What `make` gives, which traces functions: from the cache where functions of their meaning were traced.
+def traced(functions: tuple, signature: tuple, trace: Callable[[], Any]) -> Any:
+    """Return the result of `trace`, cached by the identities of the functions that it traces.
 
     Args:
-      things: the functions and plain values that what is made depends on.
+      things: the functions and plain values that the result depends on.
       signature: the rest of the key.
-      make: gives an object with `consts`, the values that it captured.
+      make: returns an object with `consts`, the values that it captured.
     """
-    meaning = identity.meaning_of(*things)
-    if meaning is None:
-        return make()
-    key = trace_key(meaning, signature)
+    function_key = identity.combined_key(*functions)
+    if function_key is None:
+        return trace()
+    key = trace_key(function_key, signature)
     try:
         found = _traced.get(key)
-    except TypeError:  # static parts of a tree that cannot be hashed
-        return make()
+    except TypeError:  # static parts of a tree that are unhashable
+        return trace()
     if found is None:
-        found = make()
+        found = trace()
         # Values of enclosing transformations belong to one call only; arrays would be kept alive.
         if not found.consts:
             _traced.add(key, found)
     else:
-        free_variables.reused(things)
+        free_variables.reused(functions)
     return found
 
 
-def shared(jaxpr: Jaxpr, *made_by: Any) -> Jaxpr:
-    """`jaxpr`, or one of the same structure made by the same code before, where it is about to run at once."""
+def shared(jaxpr: Jaxpr, *sources: Any) -> Jaxpr:
+    """Return an earlier jaxpr of the same structure from the same code, if `jaxpr` is about to run eagerly."""
     if _is_staging(state.trace):
-        return jaxpr  # it becomes part of a larger program
+        return jaxpr  # it becomes part of a larger jaxpr
     form = structure(jaxpr)
     if form is None:
         return jaxpr
-    key = (form, axis_environment(), *(identity.origin(f) for f in made_by))
-    return _programs.add(key, jaxpr)
+    key = (form, axis_environment(), *(identity.origin(f) for f in sources))
+    return _jaxprs.add(key, jaxpr)
 
 
 def _is_staging(trace: Trace | None) -> bool:
@@ -112,11 +112,11 @@ def _is_staging(trace: Trace | None) -> bool:
 
 
 def structure(jaxpr: Jaxpr) -> tuple | None:
-    """A key that jaxprs share which differ in the names of variables only; None where parameters have no key."""
+    """Return a key of jaxprs up to variable names; None if a parameter has no key."""
     if memo_keys.STRUCTURE not in jaxpr.memo:
         try:
             jaxpr.memo[memo_keys.STRUCTURE] = _structure(jaxpr)
-        except TypeError:  # a parameter that cannot be hashed
+        except TypeError:  # an unhashable parameter
             jaxpr.memo[memo_keys.STRUCTURE] = None
     return jaxpr.memo[memo_keys.STRUCTURE]
 
@@ -151,9 +151,9 @@ def _literal(atom: Literal) -> tuple:
 
 def parameter_key(value: Any) -> Any:
     kind = type(value)
-    if kind in (float, complex):  # 0.0 is not -0.0
+    if kind in (float, complex):  # distinguishes 0.0 and -0.0
         return kind, repr(value)
-    if kind in (bool, int):  # True is not 1
+    if kind in (bool, int):  # distinguishes True and 1
         return kind, value
     if kind in (tuple, list):
         return (kind, *[parameter_key(v) for v in value])

@@ -1,4 +1,4 @@
-"""Implement `while_loop` and `fori_loop`: loops whose trip count is known at run time."""
+"""Implement `while_loop` and `fori_loop`: loops with a dynamic number of iterations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import jit_p
-from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.cond import cond_p, select_examples
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import paths_of, scan_p, traced_scan
 from sagax._src.higher_order.trace_bodies import (
@@ -62,7 +62,6 @@ from sagax._src.higher_order.trace_bodies import (
     weak_promote,
     with_tangents_grouped,
 )
-from sagax._src.primitives import selection
 from sagax._src.primitives.arithmetic import add
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import lt
@@ -71,16 +70,16 @@ from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
-from sagax._src.primitives.structural import convert, expand_dims, instantiate, moveaxis
-from sagax._src.transforms.batch import batch_jaxpr, in_front, place
-from sagax._src.transforms.derived import derived_program
+from sagax._src.primitives.structural import convert, instantiate, moveaxis
+from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim, move_batch_dims
+from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.jvp import jvp_jaxpr
-from sagax._src.transforms.prune import prune_loop, prune_program
+from sagax._src.transforms.prune import prune_loop, prune_subjaxpr
 
-while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, holds_program=True)
+while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
 while_p.is_control = True
 
-# `max_steps`, where it is not None, is a promise of the condition: it does not hold more often than that.
+# `max_steps`, if not None, is a promise: the condition holds at most that often.
 
 
 @while_p.abstract
@@ -88,7 +87,7 @@ def _(*avals: Any, body_jaxpr: ClosedJaxpr, **_: Any) -> list:
     return body_jaxpr.out_avals
 
 
-while_p.tells_vma = True
+while_p.sets_vma = True
 
 
 @while_p.stage
@@ -96,17 +95,17 @@ def _(trace: Any, args: Sequence, params: dict) -> list:
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]
 
     def settled(cond: ClosedJaxpr, body: ClosedJaxpr, differ: frozenset = no_axes) -> tuple:
-        """Both for the types of the operands; the carry varies along `differ` in any case."""
+        """Return both for the types of the operands; the carry varies along `differ` in any case."""
         avals = WhileOperands.split(map(aval_of, args), n_cond, n_body)
-        body = varying_axes.settled(body, avals.body, differ)
+        body = varying_axes.fixpoint_carry(body, avals.body, differ)
         given = (*avals.condition_constants, *body.in_avals[n_body:])
-        return varying_axes.retyped(cond, [a.vma for a in given]), body
+        return varying_axes.vary_jaxpr(cond, [a.vma for a in given]), body
 
     cond, body = settled(params["cond_jaxpr"], params["body_jaxpr"])
-    differ = cond.out_avals[0].vma  # devices may do different numbers of rounds
+    differ = cond.out_avals[0].vma  # devices may run different numbers of iterations
     if differ:
-        rounds = "how many rounds they do"
-        varying_axes.check_no_waiting("while_loop", rounds, (cond, body), differ)
+        what = "how many rounds they do"
+        varying_axes.check_no_collectives("while_loop", what, (cond, body), differ)
         args = [vary_like(x, differ) for x in args]  # as for branches
         cond, body = settled(cond, body, differ)
     return trace.record(while_p, args, {**params, "cond_jaxpr": cond, "body_jaxpr": body})
@@ -141,7 +140,7 @@ def _(
 def _bind(
     cond: ClosedJaxpr, body: ClosedJaxpr, operands: WhileOperands, max_steps: int | None
 ) -> list:
-    """Bind a loop whose jaxprs may have constants of their own; they become constants of the loop."""
+    """Bind a loop; constants of its jaxprs become constants of the loop."""
     operands = WhileOperands(list(cond.consts), list(body.consts), []) + operands
     return while_p.bind(
         *operands.flat(),
@@ -182,7 +181,7 @@ def _(
 
     more = list(map(aval_of, of_carry))
     avals = [*cond_jaxpr.in_avals, *more]
-    (cond_wider,) = derived_program(
+    (cond_wider,) = derived_jaxpr(
         cond_inner, (memo_keys.WHILE_TANGENT_CONDITION, *more), cond, avals
     )
     n = len(operands.carry)
@@ -195,7 +194,7 @@ def _(primals: Sequence, tangents: Sequence, *, max_steps: int | None, **params:
     if max_steps is not None:
         loops = _checkpointed(max_steps, **params)
         return jit_p.rule("linearize")(primals, tangents, jaxpr=loops, name="while_loop")
-    # The values by the loop itself; the tangents by one that computes the values again beside them.
+    # The loop itself computes values; a second loop recomputes them together with the tangents.
     outs = while_p.bind(*primals, max_steps=None, **params)
     _, pushed = while_p.rule("jvp")(primals, tangents, max_steps=None, **params)
     return outs, pushed
@@ -209,33 +208,32 @@ def _checkpointed(
     cond_nconsts: int,
     body_nconsts: int,
 ) -> ClosedJaxpr:
-    """The loop as scans of known length, for reverse mode in memory O(sqrt(max_steps)).
+    """Return the loop as scans of static length, for reverse mode in memory O(sqrt(max_steps)).
 
-    An outer scan over blocks of rounds keeps the carry at the start of each; going back, an inner scan does
-    the rounds of a block again and keeps what their derivatives need. A block, or a round, that comes when the
-    condition no longer holds is left out.
+    An outer scan over blocks of iterations saves the carry at the start of each. In reverse mode an inner scan
+    recomputes a block and saves the residuals of its iterations. Blocks and iterations after the end are skipped.
     """
     n_consts = cond_nconsts + body_nconsts
     avals = [*cond_jaxpr.in_avals[:cond_nconsts], *body_jaxpr.in_avals]
     size = max(math.isqrt(max(max_steps - 1, 0)) + 1, 1)  # the square root, rounded up
     key = (memo_keys.WHILE_CHECKPOINTED, max_steps, cond_jaxpr, cond_nconsts)
 
-    def while_it_lasts(go_on: Callable[..., list]) -> Callable[..., list]:
-        """One round of a scan: `go_on`, or nothing."""
+    def run_conditionally(run: Callable[..., list]) -> Callable[..., list]:
+        """Run `run` as one iteration of a scan, or nothing."""
 
         def step(*xs: Any) -> list:
             condition = WhileOperands.split(xs, cond_nconsts, body_nconsts).condition
             (pred,) = eval_jaxpr(cond_jaxpr.jaxpr, (), *condition.flat())
             branches = [
-                derived_program(body_jaxpr.jaxpr, (*key, name), fun, avals)[0]
-                for name, fun in (("stay", lambda *xs: xs[n_consts:]), (go_on.__name__, go_on))
+                derived_jaxpr(body_jaxpr.jaxpr, (*key, name), fun, avals)[0]
+                for name, fun in (("stay", lambda *xs: xs[n_consts:]), (run.__name__, run))
             ]
             return cond_p.bind(convert(pred, dtypes.int32), *xs, branches=tuple(branches))
 
         return step
 
-    def scan(name: str, round_: Callable[..., list], length: int, xs: Sequence[Any]) -> list:
-        (jaxpr,) = derived_program(body_jaxpr.jaxpr, (*key, name), round_, avals)
+    def scan(name: str, fun: Callable[..., list], length: int, xs: Sequence[Any]) -> list:
+        (jaxpr,) = derived_jaxpr(body_jaxpr.jaxpr, (*key, name), fun, avals)
         return scan_p.bind(
             *xs,
             jaxpr=jaxpr,
@@ -246,22 +244,22 @@ def _checkpointed(
             num_carry=len(xs) - n_consts,
         )
 
-    def one_round(*xs: Any) -> list:
+    def one_iteration(*xs: Any) -> list:
         return eval_jaxpr(body_jaxpr.jaxpr, (), *xs[cond_nconsts:])
 
-    def rounds(*xs: Any) -> list:
-        return scan("round", while_it_lasts(one_round), size, xs)
+    def iterations(*xs: Any) -> list:
+        return scan("round", run_conditionally(one_iteration), size, xs)
 
     def one_block(*xs: Any) -> list:
-        (block,) = derived_program(body_jaxpr.jaxpr, (*key, "rounds"), rounds, avals)
+        (block,) = derived_jaxpr(body_jaxpr.jaxpr, (*key, "rounds"), iterations, avals)
         return remat_p.bind(
             *xs, jaxpr=block, prevent_cse=False, differentiated=False, policy=None, name="block"
         )
 
     def blocks(*xs: Any) -> list:
-        return scan("block", while_it_lasts(one_block), -(-max_steps // size), xs)
+        return scan("block", run_conditionally(one_block), -(-max_steps // size), xs)
 
-    return derived_program(body_jaxpr.jaxpr, (*key, "blocks"), blocks, avals)[0]
+    return derived_jaxpr(body_jaxpr.jaxpr, (*key, "blocks"), blocks, avals)[0]
 
 
 @while_p.transpose
@@ -296,7 +294,7 @@ def _(
         return dataclasses.replace(mapped, carry=[0 if m else None for m in carry])
 
     def batched(carry: Sequence[bool], force: bool | tuple = False) -> tuple:
-        """Condition and body, and where the predicate and the outputs are mapped."""
+        """Return condition and body, and where the predicate and the outputs are mapped."""
         marks = with_carry(carry)
         cond, (pred_dim,) = batch_jaxpr(cond_jaxpr, axis, tuple(marks.condition.flat()))
         body, out_dims = batch_jaxpr(body_jaxpr, axis, tuple(marks.body.flat()), force)
@@ -304,16 +302,16 @@ def _(
 
     def grown(marks: LoopOperands) -> list[bool]:
         _, pred_dim, _, out_dims = batched(marks.carry)
-        # examples that stop at different rounds differ in every part of the carry
+        # if examples stop at different iterations, every part of the carry is mapped
         return [d is not None or pred_dim is not None for d in out_dims]
 
     of_carry = carry_fixpoint(LoopOperands([], [d is not None for d in where.carry]), grown).carry
     mapped = with_carry(of_carry)
     operands = WhileOperands(
-        in_front(operands.condition_constants, where.condition_constants),
-        in_front(operands.body_constants, where.body_constants),
+        move_batch_dims(operands.condition_constants, where.condition_constants),
+        move_batch_dims(operands.body_constants, where.body_constants),
         [
-            place(x, d, m, axis)
+            move_batch_dim(x, d, m, axis)
             for x, d, m in zip(operands.carry, where.carry, mapped.carry, strict=True)
         ],
     )
@@ -321,8 +319,8 @@ def _(
     if pred_dim is None:
         return _bind(cond, body, operands, max_steps), mapped.carry
 
-    # Lockstep: go on while any example does; those that are done keep their values. What the body would
-    # compute for them is never used, so a NaN in it cannot reach them.
+    # Lockstep: continue while any example does; finished ones keep their values. Their results of the body are
+    # never selected, so a NaN there has no effect.
     def any_left(*xs: Any) -> list:
         (pred,) = eval_jaxpr(cond.jaxpr, cond.consts, *xs)
         return [reduce_or(moveaxis(pred, pred_dim, 0), (0,))]
@@ -333,33 +331,31 @@ def _(
         pred = moveaxis(pred, pred_dim, 0)
         given = inner.body.flat()
         if max_steps is not None:
-            # Going back, even a derivative that is not used must be finite: zero times infinity is NaN. So the
-            # examples that are done run along as copies of one that goes on.
+            # In reverse mode even an unused derivative must be finite: zero times infinity is NaN. So finished examples
+            # run as copies of an active one.
             leader = argmax(pred, 0, np.int32)
             given = [
-                _where(pred, x, broadcast_to(dynamic_index_in_dim(x, leader, 0), aval_of(x).shape))
+                select_examples(
+                    pred, x, broadcast_to(dynamic_index_in_dim(x, leader, 0), aval_of(x).shape)
+                )
                 if d is not None
                 else x
                 for x, d in zip(given, mapped.body.flat(), strict=True)
             ]
         new = eval_jaxpr(body.jaxpr, body.consts, *given)
-        return [_where(pred, changed, old) for old, changed in zip(inner.carry, new, strict=True)]
+        return [
+            select_examples(pred, changed, old)
+            for old, changed in zip(inner.carry, new, strict=True)
+        ]
 
     avals = operands.map(aval_of)
     any_left_key = (memo_keys.WHILE_ANY, pred_dim)
-    (cond_new,) = derived_program(cond.jaxpr, any_left_key, any_left, avals.condition.flat())
+    (cond_new,) = derived_jaxpr(cond.jaxpr, any_left_key, any_left, avals.condition.flat())
     key = (memo_keys.WHILE_LOCKSTEP, cond, len(operands.body_constants), max_steps)
-    (body_new,) = derived_program(body.jaxpr, key, step, avals.flat())
+    (body_new,) = derived_jaxpr(body.jaxpr, key, step, avals.flat())
     both = [*operands.condition_constants, *operands.body_constants]
     given = dataclasses.replace(operands, body_constants=both)
     return _bind(cond_new, body_new, given, max_steps), mapped.carry
-
-
-def _where(pred: Any, x: Any, y: Any) -> Any:
-    """Of each example `x` where `pred` holds, and `y` where it does not."""
-    shape = aval_of(x).shape
-    mask = broadcast_to(expand_dims(pred, tuple(range(1, len(shape)))), shape)
-    return selection.select_n(mask, y, x)
 
 
 @while_p.prune
@@ -372,12 +368,12 @@ def _(
     body_nconsts: int,
     **params: Any,
 ) -> tuple:
-    _, read = prune_program(cond_jaxpr, [True])
+    _, read = prune_subjaxpr(cond_jaxpr, [True])
     of_condition = LoopOperands.split(read, cond_nconsts)
     used = list(map(operator.or_, used, of_condition.carry))
     body, operands, results = prune_loop(body_jaxpr, LoopResults(used), body_nconsts)
     always = dataclasses.replace(of_condition, carry=results.carry)
-    cond, kept = prune_program(cond_jaxpr, [True], always.flat())
+    cond, kept = prune_subjaxpr(cond_jaxpr, [True], always.flat())
     of_cond = kept[:cond_nconsts]
     counts = {"cond_nconsts": sum(of_cond), "body_nconsts": sum(operands.constants)}
     params = {"cond_jaxpr": cond, "body_jaxpr": body, **params, **counts}
@@ -409,18 +405,18 @@ def _(
 def while_loop(
     cond_fun: Callable, body_fun: Callable, init_val: Any, *, max_steps: int | None = None
 ) -> Any:
-    """The value after `val = body_fun(val)` for as long as `cond_fun(val)`, starting from `init_val`.
+    """Repeat `val = body_fun(val)` while `cond_fun(val)` holds, starting from `init_val`; return `val`.
 
-    Both functions are traced once; the value keeps its structure, shapes and dtypes. Forward mode works with
-    any loop, reverse mode with a bound on the number of rounds.
+    Both functions are traced once; the value keeps its structure, shapes and dtypes. Forward mode works with any
+    loop, reverse mode with a bound on the number of iterations.
 
     Args:
-      max_steps: at most so many rounds are done: the loop ends then, whatever `cond_fun` says. Reverse mode keeps
-        the value at about sqrt(max_steps) rounds and computes those between again, once (checkpointing in two
-        levels: Griewank and Walther, Evaluating Derivatives, chapter 12). Not in jax.
+      max_steps: the maximal number of iterations: the loop ends there, whatever `cond_fun` returns. Reverse mode saves
+          the value at about sqrt(max_steps) iterations and recomputes the others once (two-level checkpointing:
+          Griewank and Walther, Evaluating Derivatives, chapter 12). Not in jax.
 
     Raises:
-      TypeError: the condition is no boolean scalar, or the value changes its type; names the leaf.
+      TypeError: the condition is not a boolean scalar, or the value changes its type; names the leaf.
 
     >>> import sagax
     >>> int(sagax.lax.while_loop(lambda n: n < 100, lambda n: n * 2, 1))
@@ -451,15 +447,15 @@ def _check_max_steps(function: str, max_steps: Any) -> int | None:
     return checks.integer(function, "max_steps", max_steps, expected, least=0, most=_MOST_STEPS)
 
 
-_MOST_STEPS = np.iinfo(np.int32).max  # rounds are counted in 32 bits
+_MOST_STEPS = np.iinfo(np.int32).max  # iterations are counted in 32 bits
 
 
 def _condition_carried(
     function: str, cond_fun: Callable, body_fun: Callable, init_val: Any, max_steps: int | None
 ) -> Any:
-    """The same loop for a condition with side effects, which is asked before it and at the end of each round.
+    """Evaluate a condition with side effects before the loop and at the end of each iteration.
 
-    Calls in the condition of a compiled loop could not be kept in order with those in its body.
+    Calls in the condition of a compiled loop have no order relative to those in its body.
     """
 
     def step(state: tuple) -> tuple:
@@ -481,17 +477,17 @@ def _traced_while(
     same: tuple | None = None,
     max_steps: int | None = None,
 ) -> Any:
-    """What `while_loop` does, for messages of `function`.
+    """Implement `while_loop`, with messages for `function`.
 
     Args:
-      init_paths: the caller's names of the leaves of `init_val`.
-      names: the body's names of them.
-      same: what both functions depend on, where they are wrappers (see `trace_body`).
+        init_paths: the caller's names of the leaves of `init_val`.
+        names: the body's names of them.
+        same: the identity of both functions, if they are wrappers (see `trace_body`).
     """
     if config.current().disable_jit:
-        value, rounds = init_val, 0
-        while rounds != max_steps and bool(cond_fun(value)):
-            value, rounds = body_fun(value), rounds + 1
+        value, iterations = init_val, 0
+        while iterations != max_steps and bool(cond_fun(value)):
+            value, iterations = body_fun(value), iterations + 1
         return value
     leaves, tree = operand_leaves(function, "init_val", init_val)
     of = f"{function} of {function_name(body_fun)}"
@@ -541,7 +537,7 @@ def _traced_while(
     _check_condition(cond, function, cond_fun)
     if cond.jaxpr.effects:
         return _condition_carried(function, cond_fun, body_fun, init_val, max_steps)
-    # what no round changes is a constant of the loop
+    # loop-invariant parts become constants of the loop
     n_cond, n_body = len(cond.consts), len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_body, len(leaves))
     cond_jaxpr = carry_to_consts(cond.jaxpr, n_cond, fixed, False)
@@ -563,10 +559,10 @@ def _traced_while(
 def _counted(
     cond: ClosedJaxpr, body: ClosedJaxpr, n_cond: int, n_body: int, max_steps: int
 ) -> tuple[ClosedJaxpr, ClosedJaxpr]:
-    """A condition and a body whose carry starts with the number of rounds done, which the condition bounds."""
+    """Return a condition and a body whose carry starts with a counter, which the condition bounds."""
     counter = intern_aval((), dtypes.int32)
 
-    def go_on(*xs: Any) -> list:
+    def condition(*xs: Any) -> list:
         (pred,) = eval_jaxpr(cond.jaxpr, (), *xs[:n_cond], *xs[n_cond + 1 :])
         return [bitwise_and(pred, lt(xs[n_cond], np.int32(max_steps)))]
 
@@ -577,9 +573,9 @@ def _counted(
     def counted(closed: ClosedJaxpr, n: int, fun: Callable[..., list], *key: Any) -> ClosedJaxpr:
         avals = closed.in_avals
         avals = [*avals[:n], counter, *avals[n:]]
-        return derived_program(closed.jaxpr, (memo_keys.WHILE_COUNTED, n, *key), fun, avals)[0]
+        return derived_jaxpr(closed.jaxpr, (memo_keys.WHILE_COUNTED, n, *key), fun, avals)[0]
 
-    return counted(cond, n_cond, go_on, max_steps), counted(body, n_body, step)
+    return counted(cond, n_cond, condition, max_steps), counted(body, n_body, step)
 
 
 def _check_condition(cond: Body, function: str, cond_fun: Callable) -> None:
@@ -615,17 +611,17 @@ def fori_loop(
     unroll: int | bool | None = None,
     max_steps: int | None = None,
 ) -> Any:
-    """The value after `val = body_fun(i, val)` for i in range(lower, upper), starting from `init_val`.
+    """Repeat `val = body_fun(i, val)` for i in range(lower, upper), starting from `init_val`; return `val`.
 
-    With bounds that are known when it is traced the loop is a `scan` and has reverse-mode derivatives;
-    with traced bounds it is a `while_loop`, which has them if `max_steps` bounds the number of rounds.
+    With static bounds the loop is a `scan` and has reverse-mode derivatives; with traced bounds it is a
+    `while_loop`, which has them if `max_steps` bounds the number of iterations.
 
     Args:
-      max_steps: as in `while_loop`: a loop with traced bounds ends after so many rounds, wherever `upper` is.
+      max_steps: as in `while_loop`: a loop with traced bounds ends after so many iterations, whatever `upper` is.
 
     Raises:
-      TypeError: the bounds are no integers, or the value changes its type; names the leaf.
-      ValueError: more rounds than `max_steps`, where the bounds are known.
+      TypeError: the bounds are not integers, or the value changes its type; names the leaf.
+      ValueError: more iterations than `max_steps`, for static bounds.
 
     >>> import sagax
     >>> int(sagax.lax.fori_loop(0, 5, lambda i, total: total + i, 0))
@@ -683,13 +679,13 @@ def fori_loop(
         start, count = _first_and_count(lower, upper)
 
         @functools.wraps(body_fun, updated=())
-        def round_(carry: tuple, _: Any) -> tuple:
+        def scan_step(carry: tuple, _: Any) -> tuple:
             i, value = carry
             return (add(i, 1), body(i, value)), None
 
         (_, value), _ = traced_scan(
             "fori_loop",
-            round_,
+            scan_step,
             (start, init_val),
             None,
             count,
@@ -709,7 +705,7 @@ def fori_loop(
     )
     lower, upper = _same_dtype(lower, upper)
 
-    def go_on(state: tuple) -> Any:
+    def in_range(state: tuple) -> Any:
         i, end, _ = state
         return lt(i, end)
 
@@ -720,7 +716,7 @@ def fori_loop(
 
     return _traced_while(
         "fori_loop",
-        go_on,
+        in_range,
         step,
         (lower, upper, init_val),
         init_paths=init_paths,
@@ -768,7 +764,7 @@ def _check_bounds(lower: Any, upper: Any) -> None:
 
 
 def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
-    """The first index, in the dtype of the bounds, and the number of rounds."""
+    """Return the first index, in the dtype of the bounds, and the number of iterations."""
     first, last = int(lower), int(upper)
     given = [b for b in (lower, upper) if hasattr(b, "dtype") and aval_of(b).dtype != np.bool_]
     if not given:
@@ -778,13 +774,13 @@ def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
 
 
 def _two_names(fun: Callable) -> tuple[str, str]:
-    """What a body calls its two arguments."""
+    """Return the body's names of its two arguments."""
     first, second = body_names(fun, ("i", "val"))
     return first, second
 
 
 def _same_dtype(lower: Any, upper: Any) -> tuple[Any, Any]:
-    """Bounds as values of one dtype: a Python number takes that of the other."""
+    """Convert bounds to one dtype: a Python number takes that of the other."""
     lower, upper = (size_as_value(x) if dims.is_dim(x) else x for x in (lower, upper))
     lower, upper = (x if hasattr(x, "aval") else sockets.concrete(x) for x in (lower, upper))
     lower, upper = (

@@ -1,1 +1,1 @@
-"""From jaxprs to StableHLO text."""
+"""Lower jaxprs to StableHLO text."""

@@ -1,8 +1,7 @@
-"""The one builder of StableHLO text. Lower rules call it; nothing else writes MLIR.
+"""Build StableHLO text. Lowering rules call the builder; nothing else writes MLIR.
 
-`b.op("sine", [x], out_aval)` appends an operation in generic form and returns its value. Attributes
-are keyword arguments holding MLIR text. Rules find the type of their result in `b.out` (a list in
-`b.outs`).
+`b.op("sine", [x], out_aval)` appends an operation in generic form and returns its value. Attributes are
+keyword arguments holding MLIR text. Rules find their result type in `b.out` (a list in `b.outs`).
 """
 
 from __future__ import annotations
@@ -36,9 +35,9 @@ _I32 = np.dtype(np.int32)
 
 
 class Value:
-    """An SSA value: its name, its type as sagax sees it and as MLIR spells it.
+    """An SSA value: its name, its aval and its MLIR type.
 
-    `splat` is the scalar that every element is, for constants, and `bits` the bytes of it.
+    `splat` is the scalar that every element of a constant equals, and `bits` its bytes.
     """
 
     __slots__ = ("aval", "bits", "name", "splat", "type")
@@ -50,8 +49,8 @@ class Value:
         self.splat = splat
         self.bits: bytes | None = None
 
-    def seen_as(self, aval: Any) -> Value:
-        """The same value with an aval of the same type that differs in weakness."""
+    def with_weakness(self, aval: Any) -> Value:
+        """Return the value with an aval of the same type that differs in weakness."""
         found = Value(self.name, aval, self.type, self.splat)
         found.bits = self.bits
         return found
@@ -62,7 +61,7 @@ class Value:
 
 
 class Builder:
-    """Writes the body of one function (and, through `module`, the functions it calls)."""
+    """Write the body of one function (and, through `module`, the functions it calls)."""
 
     def __init__(self, module: Any) -> None:
         self.module = module
@@ -74,19 +73,19 @@ class Builder:
         self.location = ""
         self.outs: Sequence[Any] = ()
         self.constants: dict[Any, Value] = {}
-        self.constant_keys: dict[str, Any] = {}  # their keys by their names
+        self.constant_keys: dict[str, Any] = {}  # the template keys of these values, by name
         self.literals: dict[Any, Any] = {}
         self.dim_values: dict[Any, Value] = {}
         self.shape_values: dict[tuple, Value] = {}
-        # each operation rounds as it does alone: nothing is computed across their results
+        # exact: each operation rounds separately; no rewrites across its results
         self.exact = False
-        self.exact_around = False  # the same, of the program whose operation is being lowered
+        self.exact_around = False  # the same, for the jaxpr of the operation being lowered
 
     # -- operations ---------------------------------------------------------------------------------
 
     @property
     def out(self) -> Any:
-        """The aval of the (single) result of the equation being lowered."""
+        """Return the aval of the (single) result of the equation being lowered."""
         return self.outs[0]
 
     def fresh(self) -> str:
@@ -103,11 +102,11 @@ class Builder:
         regions: Sequence[str] = (),
         **attributes: str,
     ) -> Any:
-        """Append an operation; its result, or the list of them where `out` is a list of avals.
+        """Append an operation; return its result, or a list of them if `out` is a list of avals.
 
         `name` without a dot is in the stablehlo dialect.
         """
-        if len(operands) == 2:  # most of them
+        if len(operands) == 2:  # the common case
             x, y = operands
             ins, in_types = f"{x.name}, {y.name}", f"{x.type}, {y.type}"
         else:
@@ -138,11 +137,11 @@ class Builder:
 
     @staticmethod
     def spell_dtype(dtype: Any) -> str:
-        """The MLIR name of an element type."""
+        """Return the MLIR name of an element type."""
         return element_type(dtype)
 
     def spell(self, aval: Any) -> str:
-        """The MLIR type of an aval."""
+        """Return the MLIR type of an aval."""
         known = self.types.get(aval)
         if known is None:
             known = self.types[aval] = type_text(aval)
@@ -151,7 +150,7 @@ class Builder:
     def elementwise(
         self, name: str, operands: Sequence[Value], out: Any = None, **attributes: str
     ) -> Value:
-        """An elementwise operation, its operands broadcast to the shape of the result."""
+        """Append an elementwise operation, its operands broadcast to the shape of the result."""
         if out is None:
             out = self.outs[0]
         shape = out.shape
@@ -159,7 +158,7 @@ class Builder:
         return self.op(name, stretched, out, **attributes)
 
     def stretch(self, x: Value, shape: tuple) -> Value:
-        """`x` (a scalar, or of the same rank with sizes 1) broadcast to `shape`."""
+        """Broadcast `x` (a scalar, or of the same rank with sizes 1) to `shape`."""
         if dims.same_shape(x.aval.shape, shape):
             return x
         if x.splat is not None and dims.is_static(shape):
@@ -169,7 +168,7 @@ class Builder:
     # -- constants ----------------------------------------------------------------------------------
 
     def constant(self, value: Any, dtype: Any = None) -> Value:
-        """A constant: a scalar or (small) array of `dtype` (default: its own)."""
+        """Append a constant: a scalar or (small) array of `dtype` (default: its own)."""
         x = np.asarray(value, dtype)
         if x.ndim == 0:
             return self._splat(x[()], x.tobytes(), ())
@@ -177,7 +176,7 @@ class Builder:
         return self._constant(key, x.dtype, x.shape, lambda: dense(x))
 
     def _splat(self, scalar: Any, bits: bytes | None, shape: tuple) -> Value:
-        """A constant whose every element is the NumPy scalar `scalar`, which has these bytes."""
+        """Append a constant whose every element is the NumPy scalar `scalar`, with these bytes."""
         key = (scalar.dtype, shape, bits)
         found = self.constants.get(key)
         if found is None:
@@ -195,13 +194,13 @@ class Builder:
             else:
                 body = text()
             found = self.op("constant", [], aval, value=f"{body} : {tensor_type(shape, dtype)}")
-            # a region works on a copy: outside, its constants are not seen
+            # a region uses a copy: its constants are not visible outside
             self.constants[key] = found
             self.constant_keys[found.name] = key
         return found
 
     def full(self, value: Any, aval: Any) -> Value:
-        """An array of type `aval` whose every element is the scalar `value`."""
+        """Append an array of type `aval` filled with the scalar `value`."""
         return self.stretch(self.constant(value, aval.dtype), aval.shape)
 
     def full_like(self, x: Value, value: Any) -> Value:
@@ -210,7 +209,7 @@ class Builder:
     # -- shapes, static or symbolic -------------------------------------------------------------------
 
     def dim(self, size: Any) -> Value:
-        """A size as a scalar int32 value; symbolic ones are computed from the arguments' shapes."""
+        """Return a size as a scalar int32 value; symbolic ones are computed from the arguments' shapes."""
         if not dims.is_dim(size):
             return self.constant(size, _I32)
         found = self.dim_values.get(size)
@@ -219,7 +218,7 @@ class Builder:
         return found
 
     def shape_value(self, shape: tuple) -> Value:
-        """A shape as a rank-1 int32 value."""
+        """Return a shape as a rank-1 int32 value."""
         found = self.shape_values.get(shape)
         if found is None:
             found = self.shape_values[shape] = self._shape_value(shape)
@@ -273,7 +272,7 @@ class Builder:
         limit: Sequence[Any],
         strides: Sequence[Any] | None = None,
     ) -> Value:
-        """The elements from `start` up to `limit`, each `strides`-th; any of them may be symbolic."""
+        """Slice `x` from `start` to `limit` by `strides`; any of them may be symbolic."""
         strides = (1,) * len(start) if strides is None else strides
         shape = tuple(
             [dims.slice_size(lo, hi, st) for lo, hi, st in zip(start, limit, strides, strict=True)]
@@ -300,7 +299,7 @@ class Builder:
 
     @staticmethod
     def physical(aval: Any) -> Any:
-        """The type in which a value is stored: extended dtypes have dimensions of their own."""
+        """Return the type in which a value is stored: extended dtypes add dimensions."""
         return physical(aval)
 
     def padded(
@@ -311,7 +310,7 @@ class Builder:
         high: Sequence[Any],
         interior: Sequence[Any] | None = None,
     ) -> Value:
-        """`x` with `value` before, after and between its elements; negative amounts remove some."""
+        """Pad `x` with `value` before, after and between its elements; negative amounts crop."""
         interior = (0,) * len(low) if interior is None else interior
         shape = tuple(
             [
@@ -342,13 +341,13 @@ class Builder:
         )
 
     def view(self, x: Value, aval: Any) -> Value:
-        """`x` as a value of another type that is stored in the same way: keys as their numbers."""
+        """Reinterpret `x` as a value of another type with the same storage: keys as their numbers."""
         return Value(x.name, aval)
 
     # -- elements -----------------------------------------------------------------------------------
 
     def convert(self, x: Value, dtype: Any) -> Value:
-        """`x` with its elements converted; to boolean by comparison with zero."""
+        """Convert the elements of `x`; to boolean by comparison with zero."""
         if x.aval.dtype == dtype:
             return x
         out = intern_aval(x.aval.shape, dtype, False, None)
@@ -361,7 +360,7 @@ class Builder:
         return self.op("convert", [x], out)
 
     def compare(self, direction: str, x: Value, y: Value, *, total_order: bool = False) -> Value:
-        """Elementwise comparison of values of one type: EQ NE LT LE GT GE."""
+        """Compare values of one type elementwise: EQ NE LT LE GT GE."""
         kind = dtypes.kind(x.aval.dtype)
         how = "FLOAT" if kind in "fc" else "SIGNED" if kind == "i" else "UNSIGNED"
         if total_order and kind == "f":
@@ -387,10 +386,10 @@ class Builder:
         *,
         terminator: str = "return",
     ) -> str:
-        """The text of a region; `body` gets its arguments as values and returns its results."""
+        """Return the text of a region; `body` gets its arguments as values and returns its results."""
         saved_lines, saved_constants, saved_dims = self.lines, self.constants, self.dim_values
         saved_shapes, self.shape_values = self.shape_values, dict(self.shape_values)
-        # inside, what was defined outside can be used, but not the other way round
+        # outer values are visible inside, inner ones are not visible outside
         self.lines, self.constants, self.dim_values = [], dict(saved_constants), dict(saved_dims)
         self.depth += 2
         self.pad = "  " * self.depth
@@ -417,7 +416,7 @@ class Builder:
         condition: Callable[..., Value],
         body: Callable[..., Sequence[Value]],
     ) -> list[Value]:
-        """The last state of a loop over values: `body` makes the next state while `condition` holds."""
+        """Append a while loop; return its final state. `body` computes the next state while `condition` holds."""
         avals = [x.aval for x in init]
         regions = [
             self.region(avals, lambda *xs: [condition(*xs)]),
@@ -426,7 +425,7 @@ class Builder:
         return self.op("while", init, avals, regions=regions)
 
     def region_of(self, jaxpr: Jaxpr, arg_avals: Sequence[Any] | None = None) -> str:
-        """A region that runs a jaxpr without constvars."""
+        """Return a region that evaluates a jaxpr without constvars."""
         return self.region(
             jaxpr.in_avals if arg_avals is None else arg_avals, lambda *xs: self.inline(jaxpr, xs)
         )
@@ -447,24 +446,26 @@ class Builder:
     def inline(
         self, jaxpr: Jaxpr, args: Sequence[Value], consts: Sequence[Value] = ()
     ) -> list[Value]:
-        """Append the equations of a jaxpr here; the values of its outputs."""
+        """Append the equations of a jaxpr; return the values of its outputs."""
         env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
         env.update(zip(jaxpr.invars, args, strict=True))
         outer_location, outer_outs = self.location, self.outs
         exact, around = self.exact, self.exact_around
-        plain = not (exact or self.dim_values or self.module.devices or self.module.manual)
+        templates_allowed = not (
+            exact or self.dim_values or self.module.devices or self.module.manual
+        )
         for eqn in jaxpr.eqns:
             ins = [env[v] if type(v) is Var else self.atom(env, v) for v in eqn.invars]
             self.location = self.module.location_of(eqn)
             self.outs = [v.aval for v in eqn.outvars]
             if exact and ins:
-                # also of what is known: the compiler must not look at where operands come from, and
-                # not share what it makes of one with another operation
+                # also for constants: XLA must not fuse over the operands of an operation, or share its
+                # computation with another one
                 ins = self.op("optimization_barrier", ins, [x.aval for x in ins])
                 self.exact = self.module.exact_inside
             self.exact_around = exact
             primitive = eqn.primitive
-            if plain and not (primitive.holds_program or eqn.effects):
+            if templates_allowed and not (primitive.is_higher_order or eqn.effects):
                 results = self.apply_as_before(eqn, ins)
             else:
                 results = self.apply(primitive, ins, eqn.params)
@@ -472,10 +473,10 @@ class Builder:
                     results = [results]
             self.exact, self.exact_around = exact, around
             for v, r in zip(eqn.outvars, results, strict=True):
-                if v.aval.sharding is not None and not eqn.primitive.holds_program:
+                if v.aval.sharding is not None and not eqn.primitive.is_higher_order:
                     r = constrained(self, r, v.aval.sharding)
-                # rules may be careless about weakness, not about types
-                env[v] = r if r.aval is v.aval else r.seen_as(v.aval)
+                # rules may be careless about weak types, not about types
+                env[v] = r if r.aval is v.aval else r.with_weakness(v.aval)
         self.location, self.outs = outer_location, outer_outs
         return [self.atom(env, v) for v in jaxpr.outvars]
 
@@ -495,18 +496,18 @@ class Builder:
         return env[v]
 
     def constrained(self, x: Value, sharding: Any) -> Value:
-        """A value, divided among devices as the sharding says."""
+        """Constrain a value to the sharding."""
         return constrained(self, x, sharding)
 
     def apply_as_before(self, eqn: Eqn, operands: Sequence[Value]) -> Sequence[Value]:
-        """The results of `apply`, with less work for what was written in the same way at least twice."""
+        """Return the results of `apply`; if an equal signature was lowered twice before, from its template."""
         outs, known = self.outs, self.module.templates
         names = [x.name for x in operands]
         key = signature(eqn, operands, names, outs, self.depth)
         try:
             found = known.get(key)
             compares = True
-        except TypeError:  # a parameter that cannot be compared
+        except TypeError:  # an unhashable parameter
             found, compares = None, False
         if found:
             first = found.write(self, names)
@@ -527,14 +528,14 @@ class Builder:
         return results
 
     def _around(self) -> tuple[int, ...]:
-        """What changes where a rule does more than write operations."""
+        """Enter the scopes of an operation that has them, such as exactness or meshes."""
         module = self.module
         return len(self.constants), len(module.functions), len(module.callbacks)
 
     def apply(self, primitive: Any, operands: Sequence[Value], params: dict) -> Any:
-        """Lower one application: by the primitive's rule, or that of its composite.
+        """Lower one operation: by the primitive's rule, or that of its composite.
 
-        A rule that gives NotImplemented leaves it to the composite.
+        A rule that returns NotImplemented defers to the composite.
         """
         rule = self.module.rule(primitive)
         if rule is not None:
@@ -558,7 +559,7 @@ class Builder:
         return self.module.call(self, jaxpr, args, name)
 
     def call_in_steps(self, jaxpr: Jaxpr, args: Sequence[Value], name: str) -> list[Value]:
-        """As `call`, for a program that is run operation by operation where nothing is traced."""
+        """Call the function of a jaxpr that runs operation by operation outside of tracing."""
         if not self.exact_around:
             return self.call(jaxpr, args, name)
         self.exact, outer = True, self.exact
@@ -569,36 +570,36 @@ class Builder:
     def call_text(
         self, functions: xla.mlir.ModuleFunctions, operands: Sequence[Value], outs: Sequence[Any]
     ) -> list[Value]:
-        """Call the main function of those that were taken from another module."""
-        given = [self._seen_as(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]
+        """Call the main function of another module, whose functions are inserted into this one."""
+        inputs = [self._retyped(x, t) for x, t in zip(operands, functions.arg_types, strict=True)]
         self.counter += 1
         name, count = f"%{self.counter}", len(functions.result_types)
         bind = f"{name} = " if count == 1 else f"{name}:{count} = " if count else ""
         names = [name] if count == 1 else [f"{name}#{i}" for i in range(count)]
         self.lines.append(
-            f'{self.pad}{bind}"func.call"({", ".join(x.name for x in given)}) {{callee = @{functions.main}}} : '
+            f'{self.pad}{bind}"func.call"({", ".join(x.name for x in inputs)}) {{callee = @{functions.main}}} : '
             f"({', '.join(functions.arg_types)}) -> ({', '.join(functions.result_types)}){self.location}"
         )
         results = [
             Value(n, a, t) for n, a, t in zip(names, outs, functions.result_types, strict=True)
         ]
-        return [self._seen_as(x, self.spell(x.aval)) for x in results]
+        return [self._retyped(x, self.spell(x.aval)) for x in results]
 
-    def _seen_as(self, x: Value, wanted: str) -> Value:
-        """The same value with a type that tells less or more of its shape."""
-        if x.type == wanted:
+    def _retyped(self, x: Value, type_text: str) -> Value:
+        """Return the value with a type whose shape is less or more static."""
+        if x.type == type_text:
             return x
         self.counter += 1
         name = f"%{self.counter}"
         self.lines.append(
-            f'{self.pad}{name} = "stablehlo.convert"({x.name}) : ({x.type}) -> {wanted}{self.location}'
+            f'{self.pad}{name} = "stablehlo.convert"({x.name}) : ({x.type}) -> {type_text}{self.location}'
         )
-        return Value(name, x.aval, wanted)
+        return Value(name, x.aval, type_text)
 
     def custom_call(
         self, target: str, operands: Sequence[Value], outs: Sequence[Any], **attributes: str
     ) -> list[Value]:
-        """A call of a registered kernel; `attributes` as MLIR text."""
+        """Append a call of a registered kernel; `attributes` as MLIR text."""
         return self.op(
             "custom_call", operands, list(outs), call_target_name=quote(target), **attributes
         )
@@ -611,14 +612,14 @@ class Builder:
         *,
         has_side_effect: bool,
     ) -> list[Value]:
-        """A call of a Python function of NumPy arrays, which returns a tuple of those."""
+        """Append a call of a Python function of NumPy arrays, which returns a tuple of those."""
         index = len(self.module.callbacks)
         stored = [physical(a) for a in outs]
         self.module.callbacks.append((function, [(a.shape, a.dtype) for a in stored]))
         kind = "cpu" if self.module.platform == "cpu" else "gpu"
         extra = {}
         if has_side_effect and len(self.module.devices) > 1 and self.module.manual is None:
-            # of several devices one calls the function, with whole arrays
+            # one of the devices makes the call, with whole arrays
             extra["sdy__sharding"] = self.module.on_first_device(len(outs))
         return self.custom_call(
             f"xla_ffi_python_{kind}_callback",
@@ -633,7 +634,7 @@ class Builder:
     def composite(
         self, name: str, jaxpr: Jaxpr, args: Sequence[Value], version: int, attributes: dict
     ) -> list[Value]:
-        """An operation that a compiler may know by its name, and otherwise takes for its jaxpr."""
+        """Append an operation that a compiler may know by its name; it falls back to the jaxpr."""
         if not all(dims.is_static(a.shape) for a in (*jaxpr.in_avals, *jaxpr.out_avals)):
             return self.inline(jaxpr, args)
         return self.op(
@@ -650,17 +651,17 @@ class Builder:
 
     @staticmethod
     def attribute(value: Any) -> str:
-        """A number, string, dtype, array, or a sequence or dictionary of such, as an attribute."""
+        """Format a number, string, dtype, array, or a sequence or dictionary of such, as an attribute."""
         return attribute_text(value)
 
     @staticmethod
     def ints(values: Sequence[int]) -> str:
-        """`array<i64: 1, 0>`."""
+        """Format `array<i64: 1, 0>`."""
         return _ints(tuple(values))
 
     @staticmethod
     def dense_ints(values: Any) -> str:
-        """A constant int64 tensor as an attribute."""
+        """Format a constant int64 tensor as an attribute."""
         x = np.asarray(values, np.int64)
         if x.size == 0:
             return f"dense<> : {tensor_type(x.shape, x.dtype)}"
@@ -675,5 +676,5 @@ def _ints(values: tuple[int, ...]) -> str:
 
 @functools.cache
 def _name(attribute: str) -> str:
-    """The name of an attribute as MLIR has it; those of a dialect have a dot."""
+    """Return the name of an attribute in MLIR; those of a dialect have a dot."""
     return attribute.replace("__", ".")

@@ -1,9 +1,9 @@
 """Canonicalize matrix products to the form that XLA's CPU backend computes without copies.
 
-A product that sums over several dimensions, such as that of the gradient of a layer's weights over
-batch and time, XLA brings into the form of a product of matrices by transposing an operand, which is
-a copy with a stride. Where the dimensions lie side by side in both operands they are one dimension
-of as many elements: a reshape costs nothing, and the library takes either operand as it lies.
+Some products contract several dimensions, such as the gradient of a layer's weights over batch and time.
+XLA turns them into matrix products by transposing an operand, which is a strided copy. If the dimensions
+are adjacent in both operands, they can be merged: a reshape costs nothing, and the library accepts either
+operand layout.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from sagax._src.primitives.structural import reshape_p
 from sagax._src.transforms.derived import derived
 
 
-def flat_products(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with the dimensions that a product sums over made one, also in the programs that it holds."""
+def merge_contracted_dims(jaxpr: Jaxpr) -> Jaxpr:
+    """Merge the contracted dimensions of products in `jaxpr`, also in its sub-jaxprs."""
     return derived(jaxpr, (memo_keys.CANONICAL_DOTS,), lambda: _flat_products(jaxpr))
 
 
 def _flat_products(jaxpr: Jaxpr) -> Jaxpr:
-    eqns = within(jaxpr.eqns, flat_products)
+    eqns = within(jaxpr.eqns, merge_contracted_dims)
     pieces = [_flat(eqn) if eqn.primitive is dot_general_p else None for eqn in eqns]
     if any(pieces):
         eqns = [e for eqn, flat in zip(eqns, pieces) for e in flat or (eqn,)]
@@ -33,7 +33,7 @@ def _flat_products(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _flat(eqn: Eqn) -> list[Eqn] | None:
-    """The reshapes and the product; None where the dimensions are one already, or lie apart."""
+    """Return the reshapes and the product; None if there is one dimension already, or they are not adjacent."""
     (left, right), (left_batch, right_batch) = eqn.params["dimension_numbers"]
     if len(left) < 2:
         return None
@@ -55,7 +55,7 @@ def _flat(eqn: Eqn) -> list[Eqn] | None:
 
 
 def _behind(numbers: tuple, start: int, count: int) -> tuple:
-    """The numbers of dimensions after `count` of them, from `start` on, became one."""
+    """Renumber dimensions after `count` of them, from `start` on, were merged."""
     return tuple([n if n < start else n - count + 1 for n in numbers])
 
 

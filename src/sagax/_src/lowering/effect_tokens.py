@@ -1,8 +1,8 @@
 """Order effects: thread a token through calls, loops, branches and inner functions.
 
-The engine runs what does not depend on each other in any order, also calls with side effects. So
-every call takes a token and gives one to the next. Programs that hold programs carry it in and out.
-A call for its result only takes the token too, so that what was to be seen before it is seen if it fails.
+XLA runs independent operations in any order, also calls with side effects. So every call takes a token and
+returns one for the next. Higher-order operations carry it in and out. A call for its result only takes the
+token too, so that earlier effects are visible if it fails.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sagax._src.transforms.derived import derived
 
 
 def in_order(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with its calls of Python functions tied together in the order in which they stand."""
+    """Order the Python callbacks of `jaxpr` by tokens, in equation order."""
     if not any(_calls(e) for e in jaxpr.eqns):
         return jaxpr
     eqns, _ = _threaded(jaxpr.eqns, Literal(0, TOKEN))
@@ -39,7 +39,7 @@ def in_order(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _calls(eqn: Eqn) -> bool:
-    """Whether an equation calls Python functions for their effects, itself or within."""
+    """Return whether an equation calls Python functions for their effects, itself or within."""
     if not eqn.effects:
         return False
     if eqn.primitive in (io_callback_p, debug_callback_p):
@@ -48,7 +48,7 @@ def _calls(eqn: Eqn) -> bool:
 
 
 def _with_token(jaxpr: Jaxpr, position: int, *, out: bool = True) -> Jaxpr:
-    """`jaxpr` with a token as input number `position` and, with `out`, as first output."""
+    """Add a token to `jaxpr` as input number `position` and, with `out`, as first output."""
 
     def build() -> Jaxpr:
         token = Var(TOKEN)
@@ -65,7 +65,7 @@ def _closed(closed: ClosedJaxpr, position: int, *, out: bool = True) -> ClosedJa
 
 
 def _threaded(eqns: Any, token: Atom) -> tuple[list[Eqn], Atom]:
-    """The equations with the token passed on, and the token after the last of them."""
+    """Thread the token through the equations; return them and the last token."""
     out: list[Eqn] = []
     for eqn in eqns:
         if _calls(eqn):
@@ -79,7 +79,7 @@ def _threaded(eqns: Any, token: Atom) -> tuple[list[Eqn], Atom]:
 
 
 def _after(eqn: Eqn, token: Atom) -> Eqn:
-    """A call for its result, after the call that the token comes from."""
+    """Make a call for its result depend on the token."""
     return eqn.replace(
         primitive=ordered_callback_p,
         params=ordered_call_params(eqn.params, eqn.effects),
@@ -91,10 +91,10 @@ def _after(eqn: Eqn, token: Atom) -> Eqn:
 def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
     p, params = eqn.primitive, eqn.params
     after = Var(TOKEN)
-    at = 0  # where the token stands among the operands; it is the first of the results
+    at = 0  # the operand index of the token; it is the first of the results
     if p in (io_callback_p, debug_callback_p):
         p, params = ordered_callback_p, ordered_call_params(params, eqn.effects)
-    elif p is shard_map_p:  # each device keeps the order of its own calls
+    elif p is shard_map_p:  # each device orders its own calls
         inner = params["jaxpr"]
         ordered = ClosedJaxpr(in_order(inner.jaxpr), inner.consts)
         return [eqn.replace(params={**params, "jaxpr": ordered})], token
@@ -124,17 +124,17 @@ def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
             "cond_jaxpr": _closed(condition, params["cond_nconsts"], out=False),
             "body_jaxpr": _closed(body, params["body_nconsts"]),
         }
-    else:  # no derivative is asked for any more: what is left is a program
-        p, params = jit_p, {"jaxpr": _closed(_program(eqn), 0), "name": eqn.primitive.name}
+    else:  # derivative rules are no longer needed: only the jaxpr remains
+        p, params = jit_p, {"jaxpr": _closed(_sub_jaxpr(eqn), 0), "name": eqn.primitive.name}
     outvars = [after, *eqn.outvars]
     invars = [*eqn.invars[:at], token, *eqn.invars[at:]]
     return [eqn.replace(primitive=p, params=params, invars=invars, outvars=outvars)], after
 
 
-def _program(eqn: Eqn) -> ClosedJaxpr:
-    """The program that an equation stands for, of those that it holds."""
-    held = [v for v in eqn.params.values() if isinstance(v, (Jaxpr, ClosedJaxpr))]
-    closed = [v if isinstance(v, ClosedJaxpr) else ClosedJaxpr(v, ()) for v in held]
+def _sub_jaxpr(eqn: Eqn) -> ClosedJaxpr:
+    """Return the sub-jaxpr that an equation is equivalent to."""
+    inner = [v for v in eqn.params.values() if isinstance(v, (Jaxpr, ClosedJaxpr))]
+    closed = [v if isinstance(v, ClosedJaxpr) else ClosedJaxpr(v, ()) for v in inner]
     ins, outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     fitting = [
         c

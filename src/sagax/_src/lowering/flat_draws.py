@@ -1,9 +1,9 @@
-"""Compute random draws along a dimension that is long enough for the processor's vectors.
+"""Compute random draws along a dimension that is long enough for SIMD vectors.
 
-Bits are enciphered counters. Where the last dimension of a draw is short (points in a plane, a few numbers for
-each of many keys), LLVM makes a loop over it that it does not vectorize, and a cipher of 20 rounds takes
-five times as long. Such a draw, and what is computed of it element by element, is made as a vector, or with the keys
-in the last dimension, and brought into shape where something else reads it.
+Bits are enciphered counters. If the last dimension of a draw is short (points in a plane, a few numbers for
+each of many keys), LLVM does not vectorize the loop over it, and a cipher of 20 rounds takes five times as
+long. So such a draw is computed as a vector, or with the keys in the last dimension, and so are elementwise
+operations on it. Other readers get it reshaped.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ _U32 = np.dtype(np.uint32)
 
 
 class _Form(NamedTuple):
-    """How the elements of a draw are laid out while it is computed."""
+    """Describe the layout of the elements of a draw during its computation."""
 
     shape: tuple[int, ...]  # of the draw
     keys: int  # dimensions of these that belong to keys
 
     @property
     def flat(self) -> tuple[int, ...]:
-        """The shape that is computed: all in one, or the keys last."""
+        """Return the shape of the computation: one dimension, or the keys last."""
         counts, keys = math.prod(self.shape[self.keys :]), math.prod(self.shape[: self.keys])
         return (counts, keys) if self.keys else (counts,)
 
     def bits(self, keys: Any, bit_width: int, impl: Any) -> Any:
-        """Random bits of the shape `flat`."""
+        """Draw random bits of the shape `flat`."""
         data = random_unwrap_p.bind(keys)
         words = list(unstack(data, self.keys))
         shape = self.flat[:1]
@@ -53,12 +53,12 @@ class _Form(NamedTuple):
         return impl.bits_of_counters(words, bit_width, [np.uint32(0), counter])
 
     def in_shape(self, x: Any) -> Any:
-        """Values of the shape `flat` in that of the draw."""
+        """Restore values of the shape `flat` to that of the draw."""
         return reshape(transpose(x, (1, 0)) if self.keys else x, self.shape)
 
 
 def flat_draws(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with draws of a short last dimension computed along a long one."""
+    """Compute draws of `jaxpr` with a short last dimension along a long one."""
     if not config.current().threefry_partitionable:
         return jaxpr
     return derived(jaxpr, (memo_keys.FLAT_DRAWS,), lambda: _flat_draws(jaxpr))
@@ -69,19 +69,19 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
     forms = {eqn.outvars[0]: _form_of(eqn) for eqn in eqns if eqn.primitive is random_bits_p}
     if not any(forms.values()):
         return jaxpr if eqns is jaxpr.eqns else jaxpr.replace(eqns=eqns)
-    flat: dict[Var, tuple[_Form, Var]] = {}  # a value -> how it is computed
-    shaped: dict[Var, Var] = {}  # the same value in its shape, once that has been read
+    flat: dict[Var, tuple[_Form, Var]] = {}  # a value -> its form and its flat variable
+    shaped: dict[Var, Var] = {}  # the same value in its shape, once that is needed
     out: list[Eqn] = []
 
     def put(fun: Any, operand: Var, eqn: Eqn) -> Var:
-        """The equations of a function of one operand, written for `eqn`; its result."""
-        held = stage(lambda x: [fun(x)], [operand.aval])[0]
-        new: dict[Any, Any] = {held.invars[0]: operand}
-        for e in held.eqns:
+        """Append the equations of a function of one operand on behalf of `eqn`; return its result."""
+        inner = stage(lambda x: [fun(x)], [operand.aval])[0]
+        new: dict[Any, Any] = {inner.invars[0]: operand}
+        for e in inner.eqns:
             outvars = [new.setdefault(v, Var(v.aval)) for v in e.outvars]
             at = {"traceback": eqn.traceback, "scope": eqn.scope}
             out.append(e.replace(invars=[_read(new, v) for v in e.invars], outvars=outvars, **at))
-        return new[held.outvars[0]]
+        return new[inner.outvars[0]]
 
     def read(v: Any, eqn: Eqn) -> Any:
         if type(v) is not Var or v not in flat:
@@ -100,8 +100,8 @@ def _flat_draws(jaxpr: Jaxpr) -> Jaxpr:
         if form is not None:
             keys, width = read(eqn.invars[0], eqn), eqn.params["bit_width"]
             impl = keys.aval.dtype.impl
-            made = functools.partial(form.bits, bit_width=width, impl=impl)
-            bits = put(made, keys, eqn)
+            draw = functools.partial(form.bits, bit_width=width, impl=impl)
+            bits = put(draw, keys, eqn)
             flat[result] = form, bits
         elif (form := _joined(eqn, flat)) is not None:
             new = Var(result.aval.update(shape=form.flat))
@@ -121,7 +121,7 @@ def _read(new: dict, v: Any) -> Any:
 
 
 def _form_of(eqn: Eqn) -> _Form | None:
-    """The form for a draw of bits; None where it is well as it is."""
+    """Return the form for a draw of bits; None to leave it unchanged."""
     keys, shape = eqn.invars[0].aval, eqn.outvars[0].aval.shape
     if not dims.is_static(shape) or len(shape) < 2 or not is_key_dtype(keys.dtype):
         return None
@@ -139,7 +139,7 @@ def _form_of(eqn: Eqn) -> _Form | None:
 
 
 def _joined(eqn: Eqn, flat: dict[Var, tuple[_Form, Var]]) -> _Form | None:
-    """The form of what an equation computes element by element of draws and scalars, if it does."""
+    """Return the form of an elementwise equation of draws and scalars, or None."""
     p = eqn.primitive
     if not (p.elementwise or p is bitcast_convert_type_p) or len(eqn.outvars) != 1:
         return None

@@ -1,28 +1,27 @@
-"""Insert fusion fences: keep XLA from recomputing a value for each reader.
+"""Insert fusion fences: keep XLA from recomputing a value for each consumer.
 
-XLA for the CPU merges a cheap operation into each operation that reads it, and so computes it as often
-as it is read in different places. It spares operations on several arrays where it sees that not all ways
-to a reader can be merged, but not what stands before an operation on one array (a sum, then an offset
-for each row, as in the derivative of a normalisation; a sum, then max(x, 0)). A residual stream is a chain
-of such values: merged into all that reads it, it is computed from its beginning at each place, and the
-time to compile and to run grows with the square of the depth. An optimization barrier after a value
-stops that: it is written to memory once, and read.
+XLA for the CPU fuses a cheap operation into each consumer, and so computes it once per fusion that reads
+it. It avoids that for operations on several arrays if not all paths to a consumer can be fused. It does not
+avoid it for what precedes an operation on one array. Examples: a sum, then an offset for each row, as in
+the derivative of a normalization; a sum, then max(x, 0). A residual stream is a chain of such values. Fused
+into all consumers, it is recomputed from its beginning in each, and the time to compile and to run is
+quadratic in the depth. An optimization barrier after a value stops that: it is stored once, and read.
 
-The rule: a value of inexact numbers, at least 1,024 of them, made element by element, gets a fence if it
-would be computed in two places or more and that costs more than writing and reading it.
+The rule: an elementwise value of inexact numbers, at least 1,024 of them, gets a fence if it would be
+computed in two fusions or more and that costs more than storing and reading it.
 
-- A reduction is a place, so is a result of the program, and so is what no operation is merged with (a
-  product of matrices, a convolution, a loop). An operation element by element is computed where its
-  readers are, one that moves elements at a place of its own within each: what a stencil reads at five
-  offsets is computed five times. Readers that meet in one place cost nothing.
-- XLA writes by itself what takes long (an exponential, a square root) and what is made of several arrays,
-  if it has several readers and one of them is reached over something that is written as well.
-- What computing takes is found from the first equation on: the arrays to read, the operations on the way.
+- A reduction is a fusion root, so is a result of the jaxpr, and so is an operation that never fuses (a
+  matrix product, a convolution, a loop). An elementwise operation is computed in the fusions of its
+  consumers. One that moves elements makes a separate access within each: a value that a stencil reads at
+  five offsets is computed five times. Consumers in the same fusion cost nothing.
+- XLA itself stores expensive values (an exponential, a square root) and values of several arrays,
+  if there are several consumers and the path to one of them has a stored value.
+- The cost of a value is derived from the first equation on: the arrays to read, the operations in between.
 
-What takes long to compute (the rounds of a cipher, a long chain of operations) is computed once whatever
-its size and dtype: each place compiles it again, and LLVM's vectorizer follows every way through it where
-it stands behind a condition, of which the rounds of one cipher have thousands. So it gets a fence if it
-would be computed in two places, and also before it is stretched, padded or joined to something else.
+An expensive value (the rounds of a cipher, a long chain of operations) is computed once whatever its size
+and dtype: each fusion compiles it again. Behind a condition, LLVM's vectorizer follows every path through
+it, thousands for the rounds of one cipher. So it gets a fence if it would be computed in two fusions, and
+also before it is broadcast, padded or concatenated.
 """
 
 from __future__ import annotations
@@ -47,43 +46,43 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import slicing
 
 
-LEAST_ELEMENTS = 1024  # below, a loop of its own costs more than computing again
+LEAST_ELEMENTS = 1024  # below, a separate loop costs more than recomputation
 ONLY_LONG = math.inf
-_HEAVY = 80  # operations in a row that are computed once, however small the value
+_HEAVY = 80  # consecutive operations that are computed once, however small the value
 
-_MOST_PLACES, _MOST_READS = 4, 8  # counted up to here: more are as good as these
-# What writing an element costs, in reads of one: to memory, and while it stays in the processor's cache.
+_MAX_SITES, _MAX_READS = 4, 8  # counted up to here: more are equivalent to these
+# The cost of storing an element, in reads of one: in memory, and in the processor's cache.
 _WRITE, _WRITE_NEAR = 3.0, 0.5
 _NEAR = 1 << 17  # bytes
-_MARGINS = 1.5  # a value with its margins is at most so many times as large
-_STEP = 0.05  # what computing costs, in reads, for each operation on the longest way to a value
-_WINDOW = 2048  # equations: what is read farther away is reached over something that is written
+_MARGINS = 1.5  # the size limit of a value with its padding, relative to the value
+_STEP = 0.05  # the cost of computing, in reads, for each operation on the longest path to a value
+_WINDOW = 2048  # equations: a consumer farther away is assumed to be behind a stored value
 _AHEAD = (1 << (_WINDOW + 1)) - 1
 
-Places = frozenset
-_NOTHING = _NOWHERE = frozenset()
+Sites = frozenset
+_NOTHING = _NO_SITES = frozenset()
 
 
-class _Made(NamedTuple):
-    """What it takes to compute an element of a value: the arrays to read, the operations in a row."""
+class _Cost(NamedTuple):
+    """Describe the cost of an element of a value: the arrays to read, the number of consecutive operations."""
 
     reads: frozenset
     steps: int
 
 
 class _Fenced(NamedTuple):
-    """A program with fences, and what one that calls it needs to know."""
+    """Hold a fenced jaxpr, and the facts that a calling jaxpr needs."""
 
     jaxpr: Jaxpr
-    inputs: list[Places]  # where each input would be computed; ("out", k): where output k is
-    delicate: list[bool]  # whether an input that is long to compute is to be written
-    outputs: list[_Made | None]  # from which inputs; None for those that are written
+    inputs: list[Sites]  # the fusions that would compute each input; ("out", k): that of output k
+    delicate: list[bool]  # whether an expensive input is to be stored
+    outputs: list[_Cost | None]  # the inputs of each output; None for stored ones
 
 
 def fenced(jaxpr: Jaxpr, least_elements: float = LEAST_ELEMENTS) -> Jaxpr:
-    """`jaxpr` with an optimization barrier after each value that is better computed once.
+    """Insert an optimization barrier in `jaxpr` after each value that is better computed once.
 
-    Values of fewer than `least_elements` get one only if they take long to compute.
+    Values of fewer than `least_elements` get one only if they are expensive.
     """
     return _fenced(jaxpr, least_elements).jaxpr
 
@@ -94,73 +93,71 @@ def _fenced(jaxpr: Jaxpr, least_elements: float) -> _Fenced:
 
 
 def _with_fences(jaxpr: Jaxpr, least: float) -> _Fenced:
-    called = [_called(eqn, least) if eqn.primitive.is_call else None for eqn in jaxpr.eqns]
-    meeting = _meeting(jaxpr, called, least)
-    places, written, delicate = _places(jaxpr, called, meeting)
-    fences, made = _chosen(jaxpr, called, meeting, places, written)
-    fences = _behind_pads(jaxpr, fences)
+    called = [_fence_call(eqn, least) if eqn.primitive.is_call else None for eqn in jaxpr.eqns]
+    info = _fusion_info(jaxpr, called, least)
+    sites, stored, delicate = _fusion_sites(jaxpr, called, info)
+    fences, costs = _choose_fences(jaxpr, called, info, sites, stored)
+    fences = _move_behind_pads(jaxpr, fences)
     eqns = within(jaxpr.eqns, functools.partial(fenced, least_elements=least))
     found = jaxpr
     if fences or eqns is not jaxpr.eqns:
-        found = _rewritten(jaxpr, eqns, fences)
+        found = _insert_fences(jaxpr, eqns, fences)
     number = {v: k for k, v in enumerate(jaxpr.invars)}
-    outputs: list[_Made | None] = [None] * len(jaxpr.outvars)
+    outputs: list[_Cost | None] = [None] * len(jaxpr.outvars)
     for k, v in enumerate(jaxpr.outvars):
-        if type(v) is Var and v in made:
-            reads = [("in", number[r]) if r in number else r for r in made[v].reads]
-            outputs[k] = _Made(frozenset(reads), made[v].steps)
-    inputs = [places.get(v, _NOWHERE) for v in jaxpr.invars]
+        if type(v) is Var and v in costs:
+            reads = [("in", number[r]) if r in number else r for r in costs[v].reads]
+            outputs[k] = _Cost(frozenset(reads), costs[v].steps)
+    inputs = [sites.get(v, _NO_SITES) for v in jaxpr.invars]
     return _Fenced(found, inputs, [v in delicate for v in jaxpr.invars], outputs)
 
 
 class _Moved:
-    """A place, or an array, as it is seen by way of an equation that moves elements."""
+    """A fusion, or an array, as accessed through an equation that moves elements."""
 
-    __slots__ = ("number", "seen")
+    __slots__ = ("number", "site")
 
-    def __init__(self, number: int, seen: Any) -> None:
+    def __init__(self, number: int, site: Any) -> None:
         self.number = number
-        self.seen = seen
+        self.site = site
 
 
-class _Meeting(NamedTuple):
-    """How the equations of a program meet their readers."""
+class _FusionInfo(NamedTuple):
+    """Classify the operands of a jaxpr's equations for fusion."""
 
     kinds: list[int]
-    stretched: set[Any]  # values of one number for each row, or one in all
-    long: set[Any]  # values that are long to compute, if nothing on the way is written
-    least: float  # elements of a value that is large
-    stretching: dict[
-        int, list[Any]
-    ]  # equations: operands that they compute again, or at a condition
+    broadcasts: set[Any]  # values of one number for each row, or one in all
+    long: set[Any]  # expensive values, if no intermediate value is stored
+    least: float  # the number of elements of a large value
+    # equations: operands that they recompute, or compute under a condition
+    recomputing: dict[int, list[Any]]
     moved: dict[tuple[int, Any], _Moved]
 
-    def by_way_of(self, number: int, seen: frozenset) -> frozenset:
-        """Places or arrays by way of an equation: the same objects each time, which compare quickly."""
+    def through_equation(self, number: int, sites: frozenset) -> frozenset:
+        """Access fusions or arrays through an equation: the objects are interned, to compare quickly."""
         found = []
-        for one in seen:
-            key = number, one
+        for site in sites:
+            key = number, site
             if key not in self.moved:
-                self.moved[key] = _Moved(number, one)
+                self.moved[key] = _Moved(number, site)
             found.append(self.moved[key])
         return frozenset(found)
 
 
-def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _Meeting:
+def _fusion_info(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _FusionInfo:
     kinds = []
-    stretched: set[Any] = set()
-    depths: dict[Any, int] = {}  # operations in a row
-    stretching: dict[int, list[Any]] = {}
+    broadcasts: set[Any] = set()
+    depths: dict[Any, int] = {}  # consecutive operations
+    recomputing: dict[int, list[Any]] = {}
     depth_of = depths.get
     for number, (eqn, inner) in enumerate(zip(jaxpr.eqns, called)):
         primitive = eqn.primitive
         kind, recomputes = primitive.fusion, primitive.recomputes
         if primitive is broadcast_in_dim_p:
-            stretched.add(eqn.outvars[0])
-        elif primitive is div_p and not _whole(eqn.invars[1], eqn, stretched):
-            kind = (
-                Fusion.INLINE
-            )  # a product with the inverse, which is computed before it is stretched
+            broadcasts.add(eqn.outvars[0])
+        elif primitive is div_p and not _whole(eqn.invars[1], eqn, broadcasts):
+            # a product with the reciprocal, which is computed before it is broadcast
+            kind = Fusion.INLINE
         kinds.append(kind)
         if inner is not None:
             for v, through in zip(eqn.outvars, inner.outputs):
@@ -168,9 +165,9 @@ def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _M
                     operands = [eqn.invars[k] for k in _inputs_of(through)]
                     before = [depth_of(x, 0) for x in operands if type(x) is Var]
                     depths[v] = max(before, default=0) + through.steps
-            again = [v for v, d in zip(eqn.invars, inner.delicate) if d and type(v) is Var]
+            recomputed = [v for v, d in zip(eqn.invars, inner.delicate) if d and type(v) is Var]
         elif kind > Fusion.EXPENSIVE:
-            again = [v for v in eqn.invars if type(v) is Var]
+            recomputed = [v for v in eqn.invars if type(v) is Var]
         else:
             depth = 0
             for v in eqn.invars:
@@ -181,76 +178,77 @@ def _meeting(jaxpr: Jaxpr, called: Sequence[_Fenced | None], least: float) -> _M
                 depths[v] = depth
             if recomputes == Recompute.ONCE:
                 continue
-            again = [
+            recomputed = [
                 v
                 for v in eqn.invars
                 if type(v) is Var
                 and (recomputes == Recompute.CONDITIONALLY or _grows(v, eqn.outvars[0]))
             ]
-        if again:
-            stretching[number] = again
+        if recomputed:
+            recomputing[number] = recomputed
     long = {v for v, depth in depths.items() if depth >= _HEAVY}
-    return _Meeting(kinds, stretched, long, least, stretching, {})
+    return _FusionInfo(kinds, broadcasts, long, least, recomputing, {})
 
 
-def _inputs_of(made: _Made) -> list[int]:
-    """The inputs of a program that a result of it is computed from."""
-    return [r[1] for r in made.reads if isinstance(r, tuple) and r[0] == "in"]
+def _inputs_of(costs: _Cost) -> list[int]:
+    """Return the inputs of a jaxpr that a result of it is computed from."""
+    return [r[1] for r in costs.reads if isinstance(r, tuple) and r[0] == "in"]
 
 
 def _grows(v: Any, out: Any) -> bool:
-    """Whether each element of an operand is read for several of the result."""
+    """Return whether each element of an operand is read for several of the result."""
     return not dims.same_shape(v.aval.shape, out.aval.shape) and (
         not (dims.is_static(v.aval.shape) and dims.is_static(out.aval.shape))
         or v.aval.size < out.aval.size
     )
 
 
-def _whole(v: Any, eqn: Eqn, stretched: set[Any]) -> bool:
-    """Whether an operand has a number of its own for each of the result."""
-    return type(v) is Var and v not in stretched and v.aval.shape == eqn.outvars[0].aval.shape
+def _whole(v: Any, eqn: Eqn, broadcasts: set[Any]) -> bool:
+    """Return whether an operand has a separate number for each of the result."""
+    return type(v) is Var and v not in broadcasts and v.aval.shape == eqn.outvars[0].aval.shape
 
 
-def _places(
-    jaxpr: Jaxpr, called: Sequence[_Fenced | None], meeting: _Meeting
-) -> tuple[dict[Any, Places], set[Any], set[Any]]:
-    """Where each value would be computed; those that XLA writes without fences; those that are stretched.
+def _fusion_sites(
+    jaxpr: Jaxpr, called: Sequence[_Fenced | None], info: _FusionInfo
+) -> tuple[dict[Any, Sites], set[Any], set[Any]]:
+    """Return the fusions that compute each value; the values that XLA stores without fences; the broadcast
+    ones.
 
-    Whether XLA spares a value depends on what lies between it and its readers. `reached` and `over`
-    hold, for each equation, itself and which of the next ones need its result, and which of these need it
-    by way of something that is written: bit d stands for the one d equations later.
+    Whether XLA stores a value depends on the operations between it and its consumers. `reached` and `over`
+    hold bit sets for each equation: itself and the next ones that need its result, and those of them that
+    need it through a stored value. Bit d stands for the equation d positions later.
     """
-    places: dict[Any, Places] = {}
+    sites: dict[Any, Sites] = {}
     readers: dict[Any, list[int]] = {}
-    own: dict[Any, Places] = {}  # of values that are computed once: their readers find them there
-    written: set[Any] = set()
+    own: dict[Any, Sites] = {}  # of values that are computed once: their consumers read them there
+    stored: set[Any] = set()
     results = {v for v in jaxpr.outvars if type(v) is Var}
-    apart = set(results)  # what is read by something that nothing is merged with
+    apart = set(results)  # operands of operations that never fuse
     delicate: set[Any] = set()
-    eqns, kinds, long_ones = jaxpr.eqns, meeting.kinds, meeting.long
+    eqns, kinds, long_ones = jaxpr.eqns, info.kinds, info.long
     reached, over = [0] * len(eqns), [0] * len(eqns)
 
-    def of(v: Any) -> Places:
-        return own[v] if v in own else places.get(v, _NOWHERE)
+    def of(v: Any) -> Sites:
+        return own[v] if v in own else sites.get(v, _NO_SITES)
 
-    def computed(v: Any, where: Places, number: int) -> None:
+    def computed(v: Any, where: Sites, number: int) -> None:
         if type(v) is Var:
-            before = places.get(v)
+            before = sites.get(v)
             if before is None:
-                places[v], readers[v] = where, [number]
+                sites[v], readers[v] = where, [number]
                 return
-            if where is not before and len(before) < _MOST_PLACES:
-                places[v] = before | where
+            if where is not before and len(before) < _MAX_SITES:
+                sites[v] = before | where
             if not readers[v] or readers[v][-1] != number:
                 readers[v].append(number)
 
     for v, k in {v: k for k, v in enumerate(jaxpr.outvars) if type(v) is Var}.items():
-        places[v], readers[v] = frozenset({("out", k)}), []
+        sites[v], readers[v] = frozenset({("out", k)}), []
     long = len(eqns) > _WINDOW
     for number in range(len(eqns) - 1, -1, -1):
         eqn, inner, kind = eqns[number], called[number], kinds[number]
         ahead = beyond = 0
-        keep = kind >= Fusion.REDUCES if inner is None else None in inner.outputs
+        stores = kind >= Fusion.REDUCES if inner is None else None in inner.outputs
         for v in eqn.outvars:
             read_by = readers.get(v)
             if read_by is None:
@@ -269,25 +267,25 @@ def _places(
             if kind >= Fusion.REDUCES:
                 continue
             several = len(read_by) > 1 or (v in results and read_by)
-            if not (several or len(places[v]) > 1):
+            if not (several or len(sites[v]) > 1):
                 continue
             if kind == Fusion.EXPENSIVE:
-                spared = True
+                stored_by_xla = True
             else:
-                spared = several and (far or direct & through) and _of_several(eqn, meeting)
-            if spared:
+                stored_by_xla = several and (far or direct & through) and _of_several(eqn, info)
+            if stored_by_xla:
                 own[v] = frozenset({v})
-                written.add(v)
-                keep = True
-            elif len(places[v]) > 1 and _may_have_fence(eqn, v, meeting):
+                stored.add(v)
+                stores = True
+            elif len(sites[v]) > 1 and _may_have_fence(eqn, v, info):
                 own[v] = frozenset({v})
         if long:
             ahead &= _AHEAD
             beyond &= _AHEAD
-        again = meeting.stretching.get(number)
-        if again is not None:
-            delicate.update(again)
-            own.update([(v, frozenset({v})) for v in again if v in long_ones])
+        recomputed = info.recomputing.get(number)
+        if recomputed is not None:
+            delicate.update(recomputed)
+            own.update([(v, frozenset({v})) for v in recomputed if v in long_ones])
         if delicate and not delicate.isdisjoint(eqn.outvars):
             if kind < Fusion.REDUCES:
                 delicate.update([v for v in eqn.invars if type(v) is Var])
@@ -297,10 +295,10 @@ def _places(
                         operands = [eqn.invars[k] for k in _inputs_of(through)]
                         delicate.update([x for x in operands if type(x) is Var])
         reached[number] = ahead | 1
-        over[number] = ahead if keep else beyond
+        over[number] = ahead if stores else beyond
         if inner is not None:
             for v, inside in zip(eqn.invars, inner.inputs):
-                where: Places = frozenset()
+                where: Sites = frozenset()
                 for p in inside:
                     passed = isinstance(p, tuple) and p[0] == "out"
                     where |= of(eqn.outvars[p[1]]) if passed else {(number, p)}
@@ -317,146 +315,155 @@ def _places(
                 for v in eqn.outvars[1:]:
                     where |= of(v)
                 if kind == Fusion.MOVES_ELEMENTS:
-                    where = meeting.by_way_of(number, where)
-            for v in eqn.invars:  # as `computed` does: most equations come here
+                    where = info.through_equation(number, where)
+            for v in eqn.invars:  # like `computed` (inlined: most equations come here)
                 if type(v) is Var:
-                    before = places.get(v)
+                    before = sites.get(v)
                     if before is None:
-                        places[v], readers[v] = where, [number]
+                        sites[v], readers[v] = where, [number]
                         continue
-                    if where is not before and len(before) < _MOST_PLACES:
-                        places[v] = before | where
+                    if where is not before and len(before) < _MAX_SITES:
+                        sites[v] = before | where
                     read_by = readers[v]
                     if not read_by or read_by[-1] != number:
                         read_by.append(number)
-    return places, written, delicate
+    return sites, stored, delicate
 
 
-def _of_several(eqn: Eqn, meeting: _Meeting) -> bool:
-    """Whether an operation reads several arrays of the size of its result."""
-    whole = {v for v in eqn.invars if _whole(v, eqn, meeting.stretched)}
+def _of_several(eqn: Eqn, info: _FusionInfo) -> bool:
+    """Return whether an operation reads several arrays of the size of its result."""
+    whole = {v for v in eqn.invars if _whole(v, eqn, info.broadcasts)}
     return len(whole) > 1 and eqn.primitive.elementwise
 
 
-def _may_have_fence(eqn: Eqn, v: Any, meeting: _Meeting) -> bool:
-    if v in meeting.long:
+def _may_have_fence(eqn: Eqn, v: Any, info: _FusionInfo) -> bool:
+    if v in info.long:
         return True
-    return (eqn.primitive.elementwise or eqn.primitive.is_call) and _is_large(v, meeting.least)
+    return (eqn.primitive.elementwise or eqn.primitive.is_call) and _is_large(v, info.least)
 
 
 def _is_large(v: Any, least: float) -> bool:
-    """Whether a value is large enough for a loop of its own to pay."""
+    """Return whether a value is large enough for a separate loop to pay."""
     aval = v.aval
     return dtypes.is_inexact(aval.dtype) and dims.is_static(aval.shape) and aval.size >= least
 
 
-def _chosen(
+def _choose_fences(
     jaxpr: Jaxpr,
     called: Sequence[_Fenced | None],
-    meeting: _Meeting,
-    places: dict[Any, Places],
-    written: set[Any],
-) -> tuple[set[Any], dict[Any, _Made]]:
-    """The values that cost more to compute again than to write and read; what the others are computed from."""
-    fences: dict[Any, _Made] = {}
-    merged_again: set[Any] = set()  # in several places, and better so
+    info: _FusionInfo,
+    sites: dict[Any, Sites],
+    stored: set[Any],
+) -> tuple[set[Any], dict[Any, _Cost]]:
+    """Choose the values that cost more to recompute than to store and read; return also the sources of the
+    others.
+    """
+    fences: dict[Any, _Cost] = {}
+    recomputed_values: set[Any] = set()  # in several fusions, and cheaper if stored
     results = {v for v in jaxpr.outvars if type(v) is Var}
-    made: dict[Any, _Made] = {}
-    stretched = {v for again in meeting.stretching.values() for v in again if v in meeting.long}
+    costs: dict[Any, _Cost] = {}
+    broadcasts = {
+        v for recomputed in info.recomputing.values() for v in recomputed if v in info.long
+    }
 
-    def of(v: Any) -> _Made:
-        return made[v] if v in made else _Made(frozenset({v}), 0)
+    def of(v: Any) -> _Cost:
+        return costs[v] if v in costs else _Cost(frozenset({v}), 0)
 
-    for number, (eqn, inner, kind) in enumerate(zip(jaxpr.eqns, called, meeting.kinds)):
+    for number, (eqn, inner, kind) in enumerate(zip(jaxpr.eqns, called, info.kinds)):
         if inner is None and kind > Fusion.EXPENSIVE:
             continue
-        merged: _Made | None = None
+        merged: _Cost | None = None
         if inner is None:
             reads: frozenset = _NOTHING
             steps = 0
             for v in eqn.invars:
                 if type(v) is Var:
-                    m = made.get(v)
+                    m = costs.get(v)
                     if m is None:
                         reads |= {v}
                         continue
                     if not reads:
                         reads = m.reads
-                    elif reads is not m.reads and len(reads) < _MOST_READS:
+                    elif reads is not m.reads and len(reads) < _MAX_READS:
                         reads |= m.reads
                     if m.steps > steps:
                         steps = m.steps
-            if kind == Fusion.MOVES_ELEMENTS:  # elsewhere in the array is another read
-                reads = meeting.by_way_of(number, reads)
+            if kind == Fusion.MOVES_ELEMENTS:  # another offset in the array is another read
+                reads = info.through_equation(number, reads)
             steps += eqn.primitive.latency
-            if kind == Fusion.EXPENSIVE:  # as if written, unless it takes so long to get there
+            if kind == Fusion.EXPENSIVE:  # as if stored, unless it is expensive
                 if steps < _HEAVY:
                     continue
                 reads = frozenset(eqn.outvars)
-            merged = _Made(reads, steps)
+            merged = _Cost(reads, steps)
         for k, v in enumerate(eqn.outvars):
             found = merged
             if inner is not None:
                 through = inner.outputs[k]
-                found = None if through is None else _through(through, v, eqn.invars, of)
-            if found is None or v in written:
+                found = None if through is None else _cost_through_call(through, v, eqn.invars, of)
+            if found is None or v in stored:
                 continue
-            where = places.get(v, _NOWHERE)
-            if v in stretched:
+            where = sites.get(v, _NO_SITES)
+            if v in broadcasts:
                 if found.steps >= _HEAVY:
                     fences[v] = found
                     continue
-            if len(where) > 1 and _may_have_fence(eqn, v, meeting):
-                if _worth_it(v, where, found, v in results, meeting.least):
+            if len(where) > 1 and _may_have_fence(eqn, v, info):
+                if _pays_off(v, where, found, v in results, info.least):
                     fences[v] = found
                     continue
-                merged_again.add(v)
-            made[v] = found
-    # What reads a value that gets no fence is where that is computed, which may be one place for several.
-    known: dict[Any, Places] = {}
+                recomputed_values.add(v)
+            costs[v] = found
+    # A consumer that gets no fence is computed in its own fusions, which may be one for several consumers.
+    known: dict[Any, Sites] = {}
     for v in reversed(list(fences)):
-        where = frozenset([p for q in places[v] for p in _behind(q, merged_again, places, known)])
-        if v not in stretched and not _worth_it(v, where, fences[v], v in results, meeting.least):
-            made[v] = fences.pop(v)
-            merged_again.add(v)
-    return set(fences), made
+        where = frozenset(
+            [p for q in sites[v] for p in _fused_sites(q, recomputed_values, sites, known)]
+        )
+        if v not in broadcasts and not _pays_off(v, where, fences[v], v in results, info.least):
+            costs[v] = fences.pop(v)
+            recomputed_values.add(v)
+    return set(fences), costs
 
 
-def _behind(
-    place: Any, merged: set[Any], places: dict[Any, Places], known: dict[Any, Places]
-) -> Places:
-    """Where a place is, if it is a value that is merged with its readers."""
+def _fused_sites(
+    site: Any, merged: set[Any], sites: dict[Any, Sites], known: dict[Any, Sites]
+) -> Sites:
+    """Return the fusion of a value that is fused with its consumers."""
     path = []
-    while type(place) is _Moved:
-        path.append(place.number)
-        place = place.seen
-    found = frozenset({place})
-    if type(place) is Var and place in merged:
-        if place not in known:
-            known[place] = found  # as a reader of its own: it is written for what is not merged
-            others = [q for q in places[place] if q is not place]
-            inside = [p for q in others for p in _behind(q, merged, places, known)]
-            known[place] = frozenset(inside) | (found & places[place])
-        found = known[place]
+    while type(site) is _Moved:
+        path.append(site.number)
+        site = site.site
+    found = frozenset({site})
+    if type(site) is Var and site in merged:
+        if site not in known:
+            # like a separate consumer: it is stored for an operation that never fuses
+            known[site] = found
+            others = [q for q in sites[site] if q is not site]
+            inside = [p for q in others for p in _fused_sites(q, merged, sites, known)]
+            known[site] = frozenset(inside) | (found & sites[site])
+        found = known[site]
     return frozenset([(*path, p) for p in found]) if path else found
 
 
-def _worth_it(v: Any, where: Places, found: _Made, result: bool, least: float) -> bool:
-    """Whether computing a value again in the other places costs more than writing and reading it."""
+def _pays_off(v: Any, where: Sites, found: _Cost, result: bool, least: float) -> bool:
+    """Return whether recomputing a value in the other fusions costs more than storing and reading it."""
     if found.steps >= _HEAVY:
         return len(where) > 1
     if not _is_large(v, least):
         return False
-    again = (len(where) - 1) * (len(found.reads) + _STEP * found.steps)
+    recompute_cost = (len(where) - 1) * (len(found.reads) + _STEP * found.steps)
     if v in where or result:
-        once = len(where) - 1 + _WRITE_NEAR  # it is written in any case
+        store_cost = len(where) - 1 + _WRITE_NEAR  # it is stored anyway
     else:
-        once = len(where) + (_WRITE if _bytes(v.aval) > _NEAR else _WRITE_NEAR)
-    return again > once
+        store_cost = len(where) + (_WRITE if _bytes(v.aval) > _NEAR else _WRITE_NEAR)
+    return recompute_cost > store_cost
 
 
-def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], _Made]) -> _Made:
-    """What it takes to compute the result of a call, from what its program says of its inputs."""
+def _cost_through_call(
+    inner: _Cost, v: Any, operands: Sequence[Any], of: Callable[[Any], _Cost]
+) -> _Cost:
+    """Derive the cost of a call's result from its jaxpr's inputs."""
     reads: set = set()
     steps = 0
     for r in inner.reads:
@@ -467,21 +474,21 @@ def _through(inner: _Made, v: Any, operands: Sequence[Any], of: Callable[[Any], 
                 steps = max(steps, m.steps)
         else:
             reads.add((v, r))
-    return _Made(frozenset(reads), steps + inner.steps)
+    return _Cost(frozenset(reads), steps + inner.steps)
 
 
-def _called(eqn: Eqn, least: float) -> _Fenced | None:
-    """What is known of the program that XLA puts in the place of a call."""
-    held = [v for v in eqn.params.values() if isinstance(v, (ClosedJaxpr, Jaxpr))]
-    if len(held) != 1:
+def _fence_call(eqn: Eqn, least: float) -> _Fenced | None:
+    """Return the fenced jaxpr of a call that XLA inlines."""
+    subjaxprs = [v for v in eqn.params.values() if isinstance(v, (ClosedJaxpr, Jaxpr))]
+    if len(subjaxprs) != 1:
         return None
-    jaxpr = held[0].jaxpr if isinstance(held[0], ClosedJaxpr) else held[0]
+    jaxpr = subjaxprs[0].jaxpr if isinstance(subjaxprs[0], ClosedJaxpr) else subjaxprs[0]
     same = len(jaxpr.invars) == len(eqn.invars) and len(jaxpr.outvars) == len(eqn.outvars)
     return _fenced(jaxpr, least) if same else None
 
 
-def _behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
-    """The fences, where only a pad reads a value behind that: it is written with its margins at once."""
+def _move_behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
+    """Return the fences, those read only by a pad moved behind it: the value is stored with its padding."""
     pads = [
         eqn
         for eqn in jaxpr.eqns
@@ -507,8 +514,8 @@ def _bytes(aval: Any) -> int:
     return aval.size * aval.dtype.itemsize
 
 
-def _rewritten(jaxpr: Jaxpr, eqns: Sequence[Eqn], fences: set[Any]) -> Jaxpr:
-    behind: dict[Any, Var] = {}  # a value -> the same behind its fence
+def _insert_fences(jaxpr: Jaxpr, eqns: Sequence[Eqn], fences: set[Any]) -> Jaxpr:
+    behind: dict[Any, Var] = {}  # a value -> its fenced form
 
     def read(atoms: Sequence[Any]) -> list:
         return [behind.get(v, v) if type(v) is Var else v for v in atoms]

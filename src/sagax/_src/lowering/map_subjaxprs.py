@@ -11,12 +11,12 @@ Rewrite = Callable[[Jaxpr], Jaxpr]
 
 
 def holds(eqn: Eqn) -> bool:
-    """Whether an equation holds programs that `within` rewrites: calls, bodies of loops, branches."""
+    """Return whether an equation has sub-jaxprs that `within` rewrites: calls, bodies of loops, branches."""
     return eqn.primitive.is_call or eqn.primitive.is_control
 
 
 def within(eqns: list[Eqn], rewrite: Rewrite) -> list[Eqn]:
-    """The equations with the programs that they hold rewritten; the same list if nothing changes."""
+    """Rewrite the sub-jaxprs of the equations; return the same list if nothing changes."""
     found = eqns
     for i, eqn in enumerate(eqns):
         if holds(eqn):
@@ -41,7 +41,7 @@ def _in_parameter(value: Any, rewrite: Rewrite) -> Any:
         return value if found is value.jaxpr else ClosedJaxpr(found, value.consts)
     if isinstance(value, Jaxpr):
         return rewrite(value)
-    if hasattr(value, "rewritten"):  # a function with derivative rules, which stay as they are
+    if hasattr(value, "rewritten"):  # a function with derivative rules, which stay unchanged
         return value.rewritten(lambda jaxpr: _in_parameter(jaxpr, rewrite))
     if isinstance(value, tuple) and value and isinstance(value[0], (ClosedJaxpr, Jaxpr)):
         found = tuple([_in_parameter(v, rewrite) for v in value])

@@ -1,4 +1,4 @@
-"""From a jaxpr to the text of a StableHLO module."""
+"""Lower a jaxpr to the text of a StableHLO module."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SIZE = intern_aval((), np.dtype(np.int32), False, None)
 
 
 class Shardings(NamedTuple):
-    """The devices of a program, and the sharding of each argument and result; None: as XLA likes."""
+    """Hold the devices of a module, and the sharding of each argument and result; None: chosen by XLA."""
 
     devices: tuple
     arguments: Sequence[Any]
@@ -32,56 +32,60 @@ class Shardings(NamedTuple):
 
 
 class ModuleBuilder:
-    """The functions of one module. Each jaxpr that is called becomes one function, however often."""
+    """Build the functions of one module. Each called jaxpr becomes one function, shared by its calls."""
 
     def __init__(self, platform: str, name: str, devices: Sequence[Any] = ()) -> None:
         self.platform = platform
         self.name = name
-        self.devices = tuple(devices)  # that the program is divided among, if it is
-        self.mesh: Any = None  # in whose terms arrays are divided, if they are
-        self.manual: Any = None  # the devices that work together, inside of shard_map
-        self.channels = itertools.count(1)  # one for each time that devices send each other values
-        self.meshes: dict[Any, str] = {}  # what the sdy dialect writes of a mesh: its name
-        self.inspected: list[Any] = []  # who wants to know the sharding of a marked value
+        self.devices = tuple(
+            devices
+        )  # the number of devices that the module is partitioned over, if it is
+        self.mesh: Any = None  # the mesh of the arrays' shardings, if any
+        self.manual: Any = None  # the devices that cooperate, inside of shard_map
+        self.channels = itertools.count(1)  # one for each collective operation
+        self.meshes: dict[Any, str] = {}  # the sdy text of a mesh: its name
+        self.inspected: list[Any] = []  # callbacks that inspect the sharding of a marked value
         self.functions: list[str] = []
         self.names: set[str] = {"main"}
         self.shared: dict[tuple, tuple[str, Jaxpr]] = {}
         self.locations: dict[Any, str] = {}
-        self.located: dict[Any, str] = {}  # by the whole stack: equal in each round of a loop
+        self.located: dict[Any, str] = {}  # by the whole stack: equal in each iteration of a loop
         self.stacks: list[Any] = []  # the outer parts of these stacks
         self.positions: dict[int, list[Any]] = {}  # of the instructions of a code object, by its id
         self.types: dict[Any, str] = {}
-        self.templates: dict[tuple, Any] = {}  # of operations; None: met once, False: there is none
+        self.templates: dict[
+            tuple, Any
+        ] = {}  # of operations; None: lowered once, False: no template possible
         self.location_lines: list[str] = []
         self.callbacks: list[Any] = []
-        # Each operation of the program rounds as it does alone; `exact_inside`: so do those of which
-        # operations are made, and those of programs that operations hold.
+        # Each operation of the jaxpr rounds separately. `exact_inside`: so do the operations of composites
+        # and of sub-jaxprs.
         exact = config.thread.settings.exact
         self.exact = bool(exact)
         self.exact_inside = exact is True
 
     def rule(self, primitive: Any) -> Callable | None:
-        """The lower rule of a primitive for the module's platform."""
+        """Return the lowering rule of a primitive for the module's platform."""
         special = primitive.lower_on
         return special.get(self.platform, primitive.lower_rule) if special else primitive.lower_rule
 
     def location_of(self, eqn: Any) -> str:
-        """The location of an equation, as it is written after an operation."""
+        """Return the location of an equation, as text after an operation."""
         key = eqn.primitive, eqn.scope, eqn.inner, id(eqn.outer)
         known = self.located.get(key)
         if known is None:
             known = self.located[key] = self._location_of(eqn)
-            self.stacks.append(eqn.outer)  # another one must not get its identity
+            self.stacks.append(eqn.outer)  # another object must not reuse its id
         return known
 
     def _location_of(self, eqn: Any) -> str:
-        place = spans.user_position(eqn.traceback)
-        # by the identity of the code: to hash it is to read all of it
-        code, offset = (None, 0) if place is None else place
+        code_position = spans.user_position(eqn.traceback)
+        # by the id of the code: hashing it would read all of it
+        code, offset = (None, 0) if code_position is None else code_position
         key = (eqn.primitive, eqn.scope, id(code), offset)
         known = self.locations.get(key)
         if known is None:
-            where = None if place is None else self.position(place)
+            where = None if code_position is None else self.position(code_position)
             scope = f"{eqn.scope}/" if eqn.scope else ""
             label = quote(f"jit({self.name})/{scope}{eqn.primitive.name}")
             at = f"({quote(where[0])}:{where[1]}:{where[2]})" if where is not None else ""
@@ -90,17 +94,17 @@ class ModuleBuilder:
             known = self.locations[key] = f" loc({alias})"
         return known
 
-    def position(self, place: spans.CodePosition) -> tuple[str, int, int]:
-        """File, line and column of a user's instruction."""
-        code, offset = place
+    def position(self, code_position: spans.CodePosition) -> tuple[str, int, int]:
+        """Return the file, line and column of a user's instruction."""
+        code, offset = code_position
         known = self.positions.get(id(code))
         if known is None:
             known = self.positions[id(code)] = list(code.co_positions())
         line, _, column, _ = known[offset // 2]
         return code.co_filename, line or code.co_firstlineno, (column or 0) + 1
 
-    def function_name(self, wanted: str) -> str:
-        base = re.sub(r"[^A-Za-z0-9_]", "_", wanted) or "f"
+    def function_name(self, preferred: str) -> str:
+        base = re.sub(r"[^A-Za-z0-9_]", "_", preferred) or "f"
         name, k = base, 0
         while name in self.names:
             k += 1
@@ -108,18 +112,20 @@ class ModuleBuilder:
         self.names.add(name)
         return name
 
-    def call(self, b: Builder, jaxpr: Jaxpr, args: Sequence[Value], wanted: str) -> list[Value]:
+    def call(self, b: Builder, jaxpr: Jaxpr, args: Sequence[Value], preferred: str) -> list[Value]:
         out_avals = jaxpr.out_avals
         if b.dim_values and _has_symbolic_sizes(jaxpr):
-            return b.inline(jaxpr, args)  # sizes are known in the function that has the arguments
-        return b.op("func.call", args, out_avals, callee="@" + self.function(jaxpr, wanted))
+            return b.inline(
+                jaxpr, args
+            )  # sizes are computed in the function that has the arguments
+        return b.op("func.call", args, out_avals, callee="@" + self.function(jaxpr, preferred))
 
-    def function(self, jaxpr: Jaxpr, wanted: str) -> str:
-        """The name of the (shared) function of a jaxpr; `wanted` if that is free."""
+    def function(self, jaxpr: Jaxpr, preferred: str) -> str:
+        """Return the name of the (shared) function of a jaxpr; `preferred` if that is free."""
         key = (id(jaxpr), None if self.manual is None else self.manual.key)
         known = self.shared.get(key)
         if known is None:
-            name = self.function_name(wanted)
+            name = self.function_name(preferred)
             known = self.shared[key] = (name, jaxpr)
             self.define(name, jaxpr, private=True)
         return known[0]
@@ -135,10 +141,10 @@ class ModuleBuilder:
         dim_variables: Sequence[Any] = (),
         consts: Sequence[Any] = (),
     ) -> None:
-        """Append the function of a jaxpr; the values of its `constvars` are written into it.
+        """Append the function of a jaxpr, with its `constvars` as constants.
 
-        Symbolic sizes are computed from the `dim_variables`, which become leading arguments, or
-        without those from the sizes of the arguments.
+        Symbolic sizes are computed from the `dim_variables`, which become leading arguments, or without
+        those from the sizes of the arguments.
         """
         jaxpr = prune_jaxpr(jaxpr)
         b = Builder(self)
@@ -167,7 +173,7 @@ class ModuleBuilder:
         )
 
     def bind_dims(self, b: Builder, args: Sequence[Value]) -> None:
-        """Make the symbolic sizes that appear as sizes of arguments available as values."""
+        """Make the symbolic sizes among argument sizes available as values."""
         for a in args:
             for axis, size in enumerate(getattr(a.aval, "shape", ())):
                 if dims.is_dim(size) and size not in b.dim_values:
@@ -176,31 +182,31 @@ class ModuleBuilder:
                     )
 
     def mesh_name(self, mesh: Any) -> str:
-        """The name by which the module refers to a mesh, with or without devices."""
+        """Return the module's name for a mesh, with or without devices."""
         return self.mesh_named(sdy_mesh(mesh, self.devices))
 
     def mesh_named(self, text: str) -> str:
-        """The name of the mesh that the sdy dialect writes so."""
+        """Return the name of the mesh with this sdy text."""
         if text not in self.meshes:
             self.meshes[text] = f"mesh{f'_{len(self.meshes)}' if self.meshes else ''}"
         return self.meshes[text]
 
     def sharding_text(self, mesh: Any, spec: Any, ndim: int, open: bool = False) -> str:
-        """The sharding of an array of `ndim` dimensions, as an attribute; `open` to more axes."""
+        """Return the sharding of an array of `ndim` dimensions, as an attribute; `open` to more axes."""
         return f"#sdy.sharding{sdy_sharding(self.mesh_name(mesh), spec, ndim, open=open)}"
 
     def on_first_device(self, count: int) -> str:
-        """The sharding of an operation with `count` results that one device carries out for all."""
+        """Return the sharding of an operation with `count` results that one device runs for all."""
         name = self.meshes.setdefault("<[], device_ids=[0]>", "first_device")
         return f"#sdy.sharding_per_value<[{', '.join([f'<@{name}, []>'] * max(count, 1))}]>"
 
     def sharding_attribute(self, aval: Any, sharding: Any) -> str:
-        """What is written of the sharding of an argument or result."""
+        """Format the sharding of an argument or result as an attribute."""
         text = self.sharding_text(sharding.mesh, sharding.spec, physical(aval).ndim)
         return f"sdy.sharding = {text}"
 
     def dim_value(self, b: Builder, size: Any) -> Value:
-        """A symbolic size computed from the variables of the function's arguments."""
+        """Compute a symbolic size from the variables of the function's arguments."""
         return size_value(b, size)
 
     def text(self) -> str:
@@ -214,7 +220,7 @@ class ModuleBuilder:
 
 
 def _has_symbolic_sizes(jaxpr: Jaxpr) -> bool:
-    """Whether a program computes with symbolic sizes, or has values of such."""
+    """Return whether a jaxpr computes with symbolic sizes, or has values of such."""
     known = jaxpr.memo.get(memo_keys.HAS_SYMBOLIC_SIZES)
     if known is None:
         avals = [*jaxpr.in_avals, *[v.aval for eqn in jaxpr.eqns for v in eqn.outvars]]
@@ -239,12 +245,12 @@ def lower_jaxpr(
     shardings: Shardings | None = None,
     inspected: list[Any] | None = None,
 ) -> tuple[str, list]:
-    """The module text of a jaxpr, and the host callbacks that it refers to.
+    """Lower a jaxpr to module text; return it with the host callbacks that it refers to.
 
-    `dim_variables` are the variables of symbolic sizes that become leading arguments, int32 scalars;
-    `consts` the values of the constvars, as NumPy arrays. `donated` arguments may be overwritten; `aliases` maps such an argument to the output that takes
-    its memory. `shardings` tell how arguments and results are divided among devices.
-    Who wants to know the sharding of a value is added to `inspected`.
+    `dim_variables` are the variables of symbolic sizes that become leading arguments, int32 scalars.
+    `consts` are the values of the constvars, as NumPy arrays. `donated` arguments may be overwritten;
+    `aliases` maps such an argument to the output that reuses its memory. `shardings` are those of arguments
+    and results. Callbacks that inspect the sharding of a value are added to `inspected`.
     """
     module = ModuleBuilder(platform, name, shardings.devices if shardings else ())
     if inspected is not None:
@@ -280,7 +286,7 @@ def lower_jaxpr(
 def lower_for_one_device(
     jaxpr: Jaxpr, consts: Sequence[Any], platform: str, name: str, groups: Any
 ) -> str:
-    """The module text of the program that one device of several runs on its parts."""
+    """Lower the jaxpr that one of several devices runs on its shards."""
     module = ModuleBuilder(platform, name)
     module.manual = groups
     module.define("main", jaxpr, private=False, consts=[np.asarray(c) for c in consts])
@@ -288,5 +294,5 @@ def lower_for_one_device(
 
 
 def verify(text: str) -> None:
-    """Parse and verify a module; raises with the places that are wrong."""
+    """Parse and verify a module. The error shows the invalid lines."""
     xla.mlir.verify_module(text)

@@ -1,4 +1,4 @@
-"""What is done to a program before it is lowered for a device."""
+"""Run the passes that rewrite a jaxpr before lowering."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ if TYPE_CHECKING or lazy_imports():
 
 
 def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
-    """`jaxpr` as it is lowered: the same values up to rounding, in a form that compiles and runs well.
+    """Rewrite `jaxpr` for fast compilation and execution, with the same values up to rounding.
 
-    Programs for other devices than the CPU, whose compiler works in other ways, are left as they are. Those that
-    have to round as their operations do alone, or run on several devices, only get fences after what is long to
-    compute.
+    For other platforms than the CPU it stays unchanged. An exact jaxpr, or one for several devices, only
+    gets fences after expensive values.
     """
     settings = config.thread.settings
     pruned = memo_keys.IS_PRUNED in jaxpr.memo
@@ -32,18 +31,18 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
         if pruned:
             jaxpr.memo[memo_keys.IS_PRUNED] = True
         return jaxpr
-    # what a first, small program does not need is not loaded for it
+    # lazily imported, to keep the first, small function fast
     eqns = jaxpr.eqns
     nested = any(map(holds, eqns))
     if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
         jaxpr = reroll.rerolled(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
-        jaxpr = canonicalize_dots.flat_products(jaxpr)
+        jaxpr = canonicalize_dots.merge_contracted_dims(jaxpr)
     if settings.fusion_fences == "auto":
         if nested or any(eqn.primitive.handles_keys for eqn in eqns):
             jaxpr = flat_draws.flat_draws(jaxpr)
-        # where barriers only last with options that cost time, only what would not compile has them
+        # where barriers only survive with costly options, only what would not compile gets them
         jaxpr = fenced(jaxpr, LEAST_ELEMENTS if xla.barriers_last_until_fusion else ONLY_LONG)
-    if pruned:  # what the passes put in is read
+    if pruned:  # the new equations are read
         jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr

@@ -1,14 +1,15 @@
-"""Re-rolling: the rounds of a loop that Python unrolled while tracing, as one scan.
+"""Reroll loops: turn iterations that Python unrolled while tracing into one scan.
 
-A Python loop leaves its body in the program once for each round, and the compiler works on each of them.
-Here rounds are found again: stretches of equations that repeat, equal up to the names of variables. What
-an equation reads is the same in every round (a constant of the scan), comes from the same equation of
-its own round or of the round before (the carry), or was there before the loop and differs from round to
-round (a sequence: a slice of one array where that can be seen, otherwise stacked). What is read after the
-loop is the last carry or a stacked result. The values are those of the unrolled program up to rounding.
+A Python loop leaves its body in the jaxpr once for each iteration, and the compiler works on each of them.
+This pass finds the iterations: repeated sequences of equations, equal up to the names of variables. An
+operand of an equation falls into one of three classes. It is the same in every iteration (a constant of the
+scan). It comes from the same equation of this iteration or of the previous one (the carry). Or it existed
+before the loop and differs between iterations (a sequence: a slice of one array if possible, otherwise
+stacked). Values that are read after the loop are the last carry or a stacked result. Results are equal up
+to rounding.
 
-A scan costs some microseconds a round, and an unrolled loop the compilation of each round: only long loops
-are rolled, and only where little has to be stacked.
+A scan costs some microseconds per iteration, and an unrolled loop the compilation of each: only long loops
+are rolled, and only if little has to be stacked.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _VIEWS = frozenset((slice_p, squeeze_p, reshape_p))
 
 
 def rerolled(jaxpr: Jaxpr) -> Jaxpr:
-    """`jaxpr` with long repetitions as scans, also in the programs that it holds."""
+    """Rewrite long repetitions in `jaxpr` as scans, also in its sub-jaxprs."""
     return derived(jaxpr, (memo_keys.REROLLED,), lambda: _rerolled(jaxpr))
 
 
@@ -72,7 +73,7 @@ def _static(jaxpr: Jaxpr) -> bool:
 
 
 def _takes_a_row(eqn: Eqn) -> bool:
-    """Whether an equation takes one index of one dimension."""
+    """Return whether an equation takes one index of one dimension."""
     if eqn.primitive is not slice_p:
         return False
     shape, out = eqn.invars[0].aval.shape, eqn.outvars[0].aval.shape
@@ -82,18 +83,19 @@ def _takes_a_row(eqn: Eqn) -> bool:
 # -- the equations in the order in which they repeat ------------------------------------------------
 
 
-class _Program:
-    """The equations of a jaxpr, without the views of its inputs and of arrays that are taken apart by rows."""
+class _RerollGraph:
+    """Hold the equations of a jaxpr, without the views of its inputs and of unstacked arrays."""
 
     def __init__(self, jaxpr: Jaxpr) -> None:
         self.jaxpr = jaxpr
         self.eqns: list[Eqn] = []
-        self.views: dict[Any, tuple[Any, list[Eqn]]] = {}  # a view -> its root, the steps to it
+        self.views: dict[
+            Any, tuple[Any, list[Eqn]]
+        ] = {}  # a view -> its root, the equations between them
         self.hanging: dict[Any, list[Eqn]] = {}  # a root -> the equations of its views, in order
-        self.parts: dict[Any, tuple[Any, int, int]] = {}  # of an unstacked array: it, axis, number
-        self.made: dict[
-            Any, tuple[int, int]
-        ] = {}  # a variable -> its equation, its place among results
+        self.parts: dict[Any, tuple[Any, int, int]] = {}  # of an unstacked array: it, axis, index
+        # a variable -> its equation, its position among the results
+        self.defined: dict[Any, tuple[int, int]] = {}
         roots = {*jaxpr.constvars, *jaxpr.invars}
         rows = Counter(eqn.invars[0] for eqn in jaxpr.eqns if _takes_a_row(eqn))
         for eqn in jaxpr.eqns:
@@ -104,14 +106,14 @@ class _Program:
                 self.hanging.setdefault(root, []).append(eqn)
                 continue
             for k, v in enumerate(eqn.outvars):
-                self.made[v] = len(self.eqns), k
+                self.defined[v] = len(self.eqns), k
                 if eqn.primitive is unstack_p:
                     self.parts[v] = source, eqn.params["axis"], k
             roots.update([v for v in eqn.outvars if rows[v] >= tuning.REROLL_MIN_ITERATIONS])
             self.eqns.append(eqn)
 
     def with_views(self, eqns: Iterable[Eqn]) -> list[Eqn]:
-        """Equations, each followed by the views of what it makes."""
+        """Return equations, each followed by the views of its results."""
         out: list[Eqn] = []
         for eqn in eqns:
             out.append(eqn)
@@ -125,7 +127,7 @@ class _Program:
 
 
 def _codes(eqns: Sequence[Eqn]) -> list[int]:
-    """A number for each equation, equal where they differ in variables and values of literals only."""
+    """Number each equation; equal numbers differ in variables and values of literals only."""
     numbers: dict[Any, int] = {}
     codes = []
     for i, eqn in enumerate(eqns):
@@ -136,14 +138,14 @@ def _codes(eqns: Sequence[Eqn]) -> list[int]:
                 params = tuple([(n, parameter_key(p)) for n, p in eqn.params.items()])
                 key = (eqn.primitive, params, operands, *[v.aval for v in eqn.outvars])
                 hash(key)
-            except TypeError:  # a parameter that cannot be compared
+            except TypeError:  # an unhashable parameter
                 key = i
         codes.append(numbers.setdefault(key, len(numbers)))
     return codes
 
 
 def _may_repeat(eqns: Sequence[Eqn]) -> bool:
-    """Whether there are long repetitions if nothing but primitives and types is looked at."""
+    """Return whether there are long repetitions if only primitives and types are compared."""
     numbers: dict[Any, int] = {}
     codes = []
     for eqn in eqns:
@@ -154,7 +156,7 @@ def _may_repeat(eqns: Sequence[Eqn]) -> bool:
 
 
 def _often(codes: Sequence[int]) -> bool:
-    """Whether there is a row of codes of which each is frequent enough for a loop, and one is in that row."""
+    """Return whether there is a run of codes, each frequent enough for a loop, one of which is in that run."""
     total = Counter(codes)
     begin = 0
     for end, code in enumerate((*codes, None)):
@@ -170,7 +172,7 @@ def _often(codes: Sequence[int]) -> bool:
 
 
 class _Stretch(NamedTuple):
-    """Equations that repeat those `period` before them, from `start + period` to `stop`."""
+    """A range of equations that repeat those `period` before them, from `start + period` to `stop`."""
 
     start: int
     stop: int
@@ -178,9 +180,9 @@ class _Stretch(NamedTuple):
 
 
 def _stretches(codes: Sequence[int]) -> list[_Stretch]:
-    """Where codes repeat: of those that overlap the longest, in their order in the program.
+    """Find ranges of repeated codes: of overlapping ones the longest, in their order in the jaxpr.
 
-    The first comes first, since what a later loop reads of it is seen as slices once it is rolled.
+    The first comes first: once it is rolled, a later loop may read slices of its results.
     """
     n = len(codes)
     last: dict[Any, int] = {}
@@ -208,22 +210,28 @@ def _stretches(codes: Sequence[int]) -> list[_Stretch]:
 
 
 def _with_one_loop(jaxpr: Jaxpr, least: int) -> Jaxpr | None:
-    program = _Program(jaxpr)
-    stretches = _stretches(_codes(program.eqns))
+    graph = _RerollGraph(jaxpr)
+    stretches = _stretches(_codes(graph.eqns))
     if sum(s.stop - s.start for s in stretches) < least:
         return None
     for stretch in stretches:
-        rounds = _rounds(program, stretch)
-        if rounds is not None and _large_products(program.eqns[rounds[0] : rounds[0] + rounds[1]]):
+        iterations = _find_iterations(graph, stretch)
+        if iterations is not None and _large_products(
+            graph.eqns[iterations[0] : iterations[0] + iterations[1]]
+        ):
             continue
-        loop = None if rounds is None else _loop(program, *rounds, tuning.REROLL_MIN_EQUATIONS_NEXT)
+        loop = (
+            None
+            if iterations is None
+            else _loop(graph, *iterations, tuning.REROLL_MIN_EQUATIONS_NEXT)
+        )
         if loop is not None:
             return prune_jaxpr(loop)
     return None
 
 
 def _large_products(eqns: Sequence[Eqn]) -> bool:
-    """Whether a round multiplies matrices that are not small, or convolves."""
+    """Return whether an iteration multiplies matrices that are not small, or convolves."""
     count = 0
     for eqn in eqns:
         if eqn.primitive is convolution.conv_general_dilated_p:
@@ -235,76 +243,78 @@ def _large_products(eqns: Sequence[Eqn]) -> bool:
     return count > tuning.REROLL_MAX_MULTIPLICATIONS
 
 
-# -- rounds -----------------------------------------------------------------------------------------
+# -- iterations -------------------------------------------------------------------------------------
 
 
-def _rounds(program: _Program, stretch: _Stretch) -> tuple[int, int, int] | None:
-    """The loop in a stretch: its first equation, the length of a round, the number of rounds.
+def _find_iterations(graph: _RerollGraph, stretch: _Stretch) -> tuple[int, int, int] | None:
+    """Find the loop in a stretch: its first equation, the length of an iteration, the number of iterations.
 
-    The longest piece in which each operand is the same value as one round before, or what the same
-    equation gave one round later, or was there before the stretch.
+    It is the longest interval in which each operand is one of three: the same value as one iteration
+    before, the result of the same equation one iteration later, or a value from before the stretch.
     """
-    eqns, made = program.eqns, program.made
+    eqns, defined = graph.eqns, graph.defined
     start, stop, period = stretch
     for _ in range(4):
-        pieces, late = _pieces(program, start, stop, period)
-        if not pieces:
+        intervals, late = _matching_intervals(graph, start, stop, period)
+        if not intervals:
             return None
-        begin, end = max(pieces, key=lambda piece: piece[1] - piece[0])
+        begin, end = max(intervals, key=lambda interval: interval[1] - interval[0])
         if (end - begin) // period >= tuning.REROLL_MIN_ITERATIONS - 1 or late < 0:
             break
-        start = late + 1  # something that all later rounds read is made inside: begin behind it
+        start = (
+            late + 1
+        )  # all later iterations read a value that is computed inside: begin after it
     begin -= period
     best = 0, 0
-    for offset in _least_carried(eqns, made, begin, end, period):
+    for offset in _least_carried(eqns, defined, begin, end, period):
         first = begin + offset
-        rounds = (end - first) // period
-        # The round before often fits too: what it reads of an earlier one is what the loop begins with.
-        if first - period >= start and _fits_before(program, first, period):
-            first, rounds = first - period, rounds + 1
-        best = max(best, (rounds, -first))
-    rounds, first = best[0], -best[1]
-    return (first, period, rounds) if rounds >= tuning.REROLL_MIN_ITERATIONS else None
+        iterations = (end - first) // period
+        # The previous iteration often fits too: its operands of an earlier one become the initial carry.
+        if first - period >= start and _fits_before(graph, first, period):
+            first, iterations = first - period, iterations + 1
+        best = max(best, (iterations, -first))
+    iterations, first = best[0], -best[1]
+    return (first, period, iterations) if iterations >= tuning.REROLL_MIN_ITERATIONS else None
 
 
-def _pieces(
-    program: _Program, start: int, stop: int, period: int
+def _matching_intervals(
+    graph: _RerollGraph, start: int, stop: int, period: int
 ) -> tuple[list[tuple[int, int]], int]:
-    """The intervals in which equations match those of the round before; the last shared value made inside."""
-    pieces: list[tuple[int, int]] = []
+    """Find the intervals in which equations match those of the previous iteration; the last shared value inside."""
+    intervals: list[tuple[int, int]] = []
     late = -1
     begin = start + period
     for i in range(start + period, stop):
         good = True
-        for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
+        for a, b in zip(graph.eqns[i - period].invars, graph.eqns[i].invars):
             if type(a) is Literal or type(b) is Literal:
                 continue
-            at = program.made.get(b, (-1, 0))
+            at = graph.defined.get(b, (-1, 0))
             if at[0] < start:
-                good = program.made.get(a, (-1, 0))[0] < start
+                good = graph.defined.get(a, (-1, 0))[0] < start
             elif a is b:
                 late, good = max(late, at[0]), False
             else:
-                good = program.made.get(a) == (at[0] - period, at[1])
+                good = graph.defined.get(a) == (at[0] - period, at[1])
             if not good:
                 break
         if not good:
             if i > begin:
-                pieces.append((begin, i))
+                intervals.append((begin, i))
             begin = i + 1
     if stop > begin:
-        pieces.append((begin, stop))
-    return pieces, late
+        intervals.append((begin, stop))
+    return intervals, late
 
 
-def _fits_before(program: _Program, begin: int, period: int) -> bool:
-    """Whether the loop may begin one round earlier than `begin`."""
-    first, made = begin - period, program.made
+def _fits_before(graph: _RerollGraph, begin: int, period: int) -> bool:
+    """Return whether the loop may begin one iteration earlier than `begin`."""
+    first, defined = begin - period, graph.defined
     for i in range(begin, begin + period):
-        for a, b in zip(program.eqns[i - period].invars, program.eqns[i].invars):
+        for a, b in zip(graph.eqns[i - period].invars, graph.eqns[i].invars):
             if type(a) is Literal or type(b) is Literal:
                 continue
-            before, at = made.get(a, (-1, 0)), made.get(b, (-1, 0))
+            before, at = defined.get(a, (-1, 0)), defined.get(b, (-1, 0))
             if at[0] >= begin and before != (at[0] - period, at[1]):
                 return False
             if at[0] < begin and before[0] >= first:
@@ -314,20 +324,22 @@ def _fits_before(program: _Program, begin: int, period: int) -> bool:
     return True
 
 
-def _least_carried(eqns: Sequence[Eqn], made: dict, begin: int, end: int, period: int) -> list[int]:
-    """Where a round may begin so that the fewest bytes pass from one to the next."""
+def _least_carried(
+    eqns: Sequence[Eqn], defined: dict, begin: int, end: int, period: int
+) -> list[int]:
+    """Find the start of an iteration with the fewest bytes of carry."""
     last: dict[Any, int] = {}
     for i in range(end - period, end):
         for v in eqns[i].invars:
-            if type(v) is Var and made.get(v, (-1, 0))[0] >= begin:
+            if type(v) is Var and defined.get(v, (-1, 0))[0] >= begin:
                 last[v] = i
     across = [0.0] * period
     for v, reader in last.items():
-        maker = made[v][0]
+        maker = defined[v][0]
         if reader - maker > 2 * period:
             return []
         for x in range(maker + 1, reader + 1):
-            # more than a round later it would be a value of the round before the last one
+            # more than an iteration later it would be a value of the iteration before the last one
             late = x > maker + period
             across[(x - begin) % period] += math.inf if late else 1 + _bytes(v.aval)
     least = min(across)
@@ -346,7 +358,7 @@ def _same_type(a: Any, b: Any) -> bool:
 
 
 class _Builder:
-    """Equations to be put before and after the loop."""
+    """Build the equations before and after the loop."""
 
     def __init__(self) -> None:
         self.eqns: list[Eqn] = []
@@ -359,44 +371,46 @@ class _Builder:
 
 
 class _Inputs:
-    """Variables of the body for what it reads from outside, one for each different thing."""
+    """Create variables of the body for its inputs, one for each distinct input."""
 
     def __init__(self) -> None:
         self.known: dict[Any, Var] = {}
-        self.given: list[Any] = []
+        self.operands: list[Any] = []
 
-    def variable(self, key: Any, given: Any, aval: Any) -> Var:
+    def variable(self, key: Any, operands: Any, aval: Any) -> Var:
         if key not in self.known:
             self.known[key] = Var(aval)
-            self.given.append(given)
+            self.operands.append(operands)
         return self.known[key]
 
 
-def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -> Jaxpr | None:
-    """The program with these rounds as a scan; None where that would not pay."""
-    jaxpr, eqns, made = program.jaxpr, program.eqns, program.made
-    end = begin + period * rounds
+def _loop(
+    graph: _RerollGraph, begin: int, period: int, iterations: int, least: int
+) -> Jaxpr | None:
+    """Return the jaxpr with these iterations as a scan; None if that would not pay."""
+    jaxpr, eqns, defined = graph.jaxpr, graph.eqns, graph.defined
+    end = begin + period * iterations
 
-    def in_round(v: Any, k: int) -> bool:
-        return begin + k * period <= made.get(v, (-1, 0))[0] < begin + (k + 1) * period
+    def in_iteration(v: Any, k: int) -> bool:
+        return begin + k * period <= defined.get(v, (-1, 0))[0] < begin + (k + 1) * period
 
     consts, carries, sequences = _Inputs(), _Inputs(), _Inputs()
-    inside: dict[Any, Var] = {}  # what round 1 makes -> the body's variable
+    inside: dict[Any, Var] = {}  # a result of iteration 1 -> the body's variable
     body: list[Eqn] = []
     for j in range(begin, begin + period):
         template = eqns[j + period]
         operands: list[Any] = []
         for q, v in enumerate(template.invars):
-            every = [eqns[j + k * period].invars[q] for k in range(rounds)]
+            every = [eqns[j + k * period].invars[q] for k in range(iterations)]
             if type(v) is Literal:
                 if all(_equal(x, v) for x in every):
                     operands.append(v)
                 else:
                     key = tuple([_bits(x) for x in every])
                     operands.append(sequences.variable(key, every, v.aval))
-            elif in_round(v, 1):
+            elif in_iteration(v, 1):
                 operands.append(inside[v])
-            elif in_round(v, 0):
+            elif in_iteration(v, 0):
                 operands.append(carries.variable((v, every[0]), (v, every[0]), v.aval))
             elif all(x is v for x in every):
                 operands.append(consts.variable(v, v, v.aval))
@@ -407,44 +421,43 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
         body.append(template.replace(invars=operands, outvars=results))
 
     def output(v: Any) -> Var:
-        """The body's variable of what round 0 calls `v`."""
-        at, k = made[v]
+        """Return the body's variable for `v` of iteration 0."""
+        at, k = defined[v]
         return inside[eqns[at + period].outvars[k]]
 
-    if any(not _same_type(output(v), init) for v, init in carries.given):
+    if any(not _same_type(output(v), init) for v, init in carries.operands):
         return None
-    if rounds > tuning.REROLL_MIN_ITERATIONS:
-        # The first or last round may read something else than the slice that the others read.
-        for every in sequences.given:
-            if _slice_of(program, every) is None:
-                if _slice_of(program, every[:-1]) is not None:
-                    return _loop(program, begin, period, rounds - 1, least)
-                if _slice_of(program, every[1:]) is not None:
-                    return _loop(program, begin + period, period, rounds - 1, least)
+    if iterations > tuning.REROLL_MIN_ITERATIONS:
+        # The first or last iteration may read something else than the slice that the others read.
+        for every in sequences.operands:
+            if _slice_of(graph, every) is None:
+                if _slice_of(graph, every[:-1]) is not None:
+                    return _loop(graph, begin, period, iterations - 1, least)
+                if _slice_of(graph, every[1:]) is not None:
+                    return _loop(graph, begin + period, period, iterations - 1, least)
     before = _Builder()
-    stacked, reverse = _stacked(program, before, sequences.given, rounds)
+    stacked, reverse = _stacked(graph, before, sequences.operands, iterations)
     if stacked is None:
         return None
-    if sum(_bytes(init.aval) for _, init in carries.given) > tuning.REROLL_MAX_SMALL_CARRY:
+    if sum(_bytes(init.aval) for _, init in carries.operands) > tuning.REROLL_MAX_SMALL_CARRY:
         least = tuning.REROLL_MIN_EQUATIONS_LARGE_CARRY
-    if rounds * period < least:
+    if iterations * period < least:
         return None
-    read_after = _read_after(program, begin, end)
-    final: list[Any] = [None] * len(carries.given)  # the results of the scan that are carries
-    carried = {eqns[made[v][0] + period * (rounds - 1)].outvars[made[v][1]]: i
-               for i, (v, _) in enumerate(carries.given)}  # fmt: skip
-    kept: dict[
-        Any, list[tuple[int, Any]]
-    ] = {}  # of round 0's variables: rounds that are read later
-    inits = [init for _, init in carries.given]
-    next_carry = [output(v) for v, _ in carries.given]
+    read_after = _results_read_after(graph, begin, end)
+    final: list[Any] = [None] * len(carries.operands)  # the results of the scan that are carries
+    carried = {eqns[defined[v][0] + period * (iterations - 1)].outvars[defined[v][1]]: i
+               for i, (v, _) in enumerate(carries.operands)}  # fmt: skip
+    # of iteration 0's variables: iterations that are read after the loop
+    collected: dict[Any, list[tuple[int, Any]]] = {}
+    inits = [init for _, init in carries.operands]
+    next_carry = [output(v) for v, _ in carries.operands]
     unread: list[Var] = []
     for v in read_after:
-        at, k = made[v]
-        number, place = divmod(at - begin, period)
-        zeroth = eqns[begin + place].outvars[k]
-        if _varies(read_after, eqns, begin, place, k, period, rounds):
-            kept.setdefault(zeroth, []).append((number, v))
+        at, k = defined[v]
+        number, offset_in_body = divmod(at - begin, period)
+        zeroth = eqns[begin + offset_in_body].outvars[k]
+        if _varies(read_after, eqns, begin, offset_in_body, k, period, iterations):
+            collected.setdefault(zeroth, []).append((number, v))
         elif v in carried:
             final[carried[v]] = v
         else:
@@ -459,66 +472,72 @@ def _loop(program: _Program, begin: int, period: int, rounds: int, least: int) -
             unread.append(Var(v.aval))
             next_carry.append(output(zeroth))
             final.append(v)
-    # rows that are read one by one afterwards, and those that are stacked before, take equations too
-    separate = rounds * sum(eqn.primitive is stack_p for eqn in before.eqns)
-    if separate + 2 * sum(map(len, kept.values())) >= rounds * period:
+    # rows that are read one by one after the loop, and those that are stacked before, take equations too
+    separate = iterations * sum(eqn.primitive is stack_p for eqn in before.eqns)
+    if separate + 2 * sum(map(len, collected.values())) >= iterations * period:
         return None
-    ys = [output(v) for v in kept]
+    ys = [output(v) for v in collected]
     invars = [*consts.known.values(), *carries.known.values(), *unread, *sequences.known.values()]
     inner = Jaxpr([], invars, [*next_carry, *ys], body, debug_info=jaxpr.debug_info)
     carry_out = [Var(o.aval) if v is None else v for v, o in zip(final, next_carry)]
-    wholes = [Var(v.aval.update(shape=(rounds, *v.aval.shape))) for v in kept]
+    wholes = [Var(v.aval.update(shape=(iterations, *v.aval.shape))) for v in collected]
     scan = Eqn(
         scanning.scan_p,
-        [*consts.given, *inits, *stacked],
+        [*consts.operands, *inits, *stacked],
         [*carry_out, *wholes],
         {
             "jaxpr": ClosedJaxpr(inner, ()),
-            "length": rounds,
+            "length": iterations,
             "reverse": reverse,
             "unroll": 1,
-            "num_consts": len(consts.given),
+            "num_consts": len(consts.operands),
             "num_carry": len(inits),
         },
         traceback=eqns[begin].traceback,
         scope=eqns[begin].scope,
     )
     after: list[Eqn] = []
-    for whole, rows in zip(wholes, kept.values()):
+    for whole, rows in zip(wholes, collected.values()):
         for number, v in rows:
-            after += _row(whole, rounds - 1 - number if reverse else number, v)
+            after += _row(whole, iterations - 1 - number if reverse else number, v)
     return jaxpr.replace(
         eqns=[
-            *program.views_of_inputs(),
-            *program.with_views(eqns[:begin]),
+            *graph.views_of_inputs(),
+            *graph.with_views(eqns[:begin]),
             *before.eqns,
             scan,
             *after,
-            *program.with_views(eqns[end:]),
+            *graph.with_views(eqns[end:]),
         ]
     )
 
 
-def _read_after(program: _Program, begin: int, end: int) -> dict[Any, None]:
-    """What the equations from `begin` to `end` make that is read elsewhere, in order."""
+def _results_read_after(graph: _RerollGraph, begin: int, end: int) -> dict[Any, None]:
+    """Return the results of the equations from `begin` to `end` that are read elsewhere, in order."""
     found: dict[Any, None] = {}
-    readers = [v for eqn in program.eqns[end:] for v in eqn.invars]
-    for v in (*readers, *program.jaxpr.outvars):
-        if type(v) is Var and begin <= program.made.get(v, (-1, 0))[0] < end:
+    readers = [v for eqn in graph.eqns[end:] for v in eqn.invars]
+    for v in (*readers, *graph.jaxpr.outvars):
+        if type(v) is Var and begin <= graph.defined.get(v, (-1, 0))[0] < end:
             found[v] = None
     return found
 
 
 def _varies(
-    read: dict, eqns: Sequence[Eqn], begin: int, place: int, k: int, period: int, rounds: int
+    read: dict,
+    eqns: Sequence[Eqn],
+    begin: int,
+    offset_in_body: int,
+    k: int,
+    period: int,
+    iterations: int,
 ) -> bool:
-    """Whether also an earlier round's result of this equation is read."""
-    earlier = (eqns[begin + place + n * period].outvars[k] for n in range(rounds - 1))
+    """Return whether also an earlier iteration's result of this equation is read."""
+    earlier = (eqns[begin + offset_in_body + n * period].outvars[k] for n in range(iterations - 1))
     return any(v in read for v in earlier)
 
 
 def _row(whole: Var, number: int, v: Var) -> list[Eqn]:
-    """The equations that take `v` as row `number` of `whole`."""
+    """Build the equations that compute `v` as row `number` of `whole`."""
     shape = whole.aval.shape
     row = Var(v.aval.update(shape=(1, *shape[1:])))
     start, limit = (number, *[0] * (len(shape) - 1)), (number + 1, *shape[1:])
@@ -549,40 +568,40 @@ def _broadcast_params(shape: tuple) -> dict[str, Any]:
 
 
 def _stacked(
-    program: _Program, before: _Builder, sequences: Sequence[list], rounds: int
+    graph: _RerollGraph, before: _Builder, sequences: Sequence[list], iterations: int
 ) -> tuple[list | None, bool]:
-    """Each sequence as one array, and whether the scan runs through them backwards.
+    """Return each sequence as one array, and whether the scan runs through them backwards.
 
-    None where too much would have to be copied.
+    None if too much would have to be copied.
     """
-    slices = [_slice_of(program, every) for every in sequences]
+    slices = [_slice_of(graph, every) for every in sequences]
     steps = [found[2] for found in slices if found is not None]
     reverse = bool(steps) and all(s < 0 for s in steps)
     copied = 0.0
     out = []
     for every, found in zip(sequences, slices):
         if found is None:
-            copied += _bytes(every[0].aval) * rounds
+            copied += _bytes(every[0].aval) * iterations
             if copied > tuning.REROLL_MAX_STACKED_BYTES or dtypes.is_extended(every[0].aval.dtype):
                 return None, False
             out.append(before(stack_p, every[::-1] if reverse else list(every), axis=0))
         else:
-            out.append(_as_slice(before, *found, every[0].aval, rounds, reverse))
+            out.append(_as_slice(before, *found, every[0].aval, iterations, reverse))
     return out, reverse
 
 
-def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, int] | None:
-    """The array, first index, step and axis, where the values are its slices at equal distances."""
+def _slice_of(graph: _RerollGraph, every: Sequence[Any]) -> tuple[Any, int, int, int] | None:
+    """Return array, first index, step and axis, if the values are its slices at equal distances."""
     numbers = []
     first: tuple | None = None
     for v in every:
         if type(v) is not Var:
             return None
-        if v in program.parts:
-            root, axis, number = program.parts[v]
+        if v in graph.parts:
+            root, axis, number = graph.parts[v]
             about: tuple = (root, axis, "part")
         else:
-            taken = _one_slice(program, v)
+            taken = _one_slice(graph, v)
             if taken is None:
                 return None
             root, axis, number, shape = taken
@@ -599,9 +618,9 @@ def _slice_of(program: _Program, every: Sequence[Any]) -> tuple[Any, int, int, i
     return first[0], numbers[0], step, first[1]
 
 
-def _one_slice(program: _Program, v: Any) -> tuple[Any, int, int, tuple] | None:
-    """Array, axis, index and the shapes on the way, where `v` is one row of an array."""
-    root, steps = program.views.get(v, (None, []))
+def _one_slice(graph: _RerollGraph, v: Any) -> tuple[Any, int, int, tuple] | None:
+    """Return array, axis, index and the intermediate shapes, if `v` is one row of an array."""
+    root, steps = graph.views.get(v, (None, []))
     if not steps or steps[0].primitive is not slice_p:
         return None
     if any(eqn.primitive is slice_p for eqn in steps[1:]):
@@ -623,11 +642,11 @@ def _as_slice(
     step: int,
     axis: int,
     aval: Any,
-    rounds: int,
+    iterations: int,
     reverse: bool,
 ) -> Any:
-    """The values at `first`, `first + step`, ... of an axis, along a new first one; `reverse`: the last first."""
-    last = first + step * (rounds - 1)
+    """Slice `first`, `first + step`, ... of an axis, along a new first one; `reverse`: the last first."""
+    last = first + step * (iterations - 1)
     low, high = min(first, last), max(first, last)
     shape = root.aval.shape
     x = root
@@ -641,5 +660,5 @@ def _as_slice(
     if axis:
         order = (axis, *[i for i in range(len(shape)) if i != axis])
         x = before(transpose_p, [x], permutation=order)
-    wanted = (rounds, *aval.shape)
-    return x if x.aval.shape == wanted else before(reshape_p, [x], new_sizes=wanted)
+    stacked = (iterations, *aval.shape)
+    return x if x.aval.shape == stacked else before(reshape_p, [x], new_sizes=stacked)

@@ -10,10 +10,10 @@ from sagax._src.lowering.text import physical
 
 
 def constrained(b: Any, x: Any, sharding: NamedSharding) -> Any:
-    """A value, divided among devices as the sharding says.
+    """Constrain a value to a sharding.
 
-    In a type (an abstract mesh), the axes that are not Explicit may divide it further. In a program
-    for one device there is nothing to say.
+    The axes of an abstract mesh that are not Explicit may shard it further. A module for one device needs
+    no constraint.
     """
     if not b.module.devices:
         return x

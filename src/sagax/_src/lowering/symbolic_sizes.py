@@ -15,7 +15,7 @@ _SCALAR = intern_aval((), np.dtype(np.int32), False, None)
 
 
 def size_value(b: Any, size: Any) -> Any:
-    """The value of a size; `b.dim_values` holds those that are the size of some argument."""
+    """Return the value of a size; `b.dim_values` holds those that are the size of some argument."""
     if not dims.is_dim(size):
         return b.constant(size, np.int32)
     known = b.dim_values.get(size)
@@ -52,8 +52,8 @@ def _atom_value(b: Any, size: Any, atom: Any) -> Any:
     x, y = (size_value(b, operand) for operand in atom.operands)
     if atom.kind in ("max", "min"):
         return b.op({"max": "maximum", "min": "minimum"}[atom.kind], [x, y], _SCALAR)
-    # XLA rounds towards zero, sizes are divided downwards. What is written here is what the engine can
-    # compute when it puts numbers in for the sizes: arithmetic, no selection.
+    # XLA rounds towards zero, sizes are divided downwards. This uses only arithmetic, no selection: XLA
+    # folds it when the sizes are refined to numbers.
     rest = b.op("remainder", [x, y], _SCALAR)
     (least, _), (divisor, _) = (dims.bounds(operand) for operand in atom.operands)
     if divisor is None or divisor < 1:

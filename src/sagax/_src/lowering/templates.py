@@ -1,8 +1,8 @@
-"""The text of an operation, written once for each signature.
+"""Reuse the text of operations with the same signature.
 
-What a lower rule writes follows from the parameters and the types of the operands, and a long program
-applies the same operation to the same types again and again, as one layer after the other does. The second
-time, what was written is kept as a template; from then on only names and the location are put in.
+The output of a lowering rule depends on the parameters and the operand types. A long jaxpr often repeats a
+signature, as one layer after the other does. On the second use, the text is stored as a template; later
+uses only fill in names and the location.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 __all__ = ["Template", "signature", "template"]
 
-# a value; or what must not be mixed up with what `%` formatting replaces, or stands for the location
+# a value; or text that `%` formatting would confuse, or that stands for the location
 _NAME = re.compile(r"%([A-Za-z]*)(\d+)(#\d+)?|[%\0]")
 _PLAIN = (int, str, type(None), np.dtype, Enum)
 
@@ -25,34 +25,36 @@ _PLAIN = (int, str, type(None), np.dtype, Enum)
 def signature(
     eqn: Any, operands: Sequence[Any], names: list[str], outs: Sequence[Any], depth: int
 ) -> tuple:
-    """Equal where an operation is written in the same way, but for names and the location."""
-    # rules may look at which operands are one value, and at numbers that are known
+    """Compute a key that is equal if only names and the location of the text differ."""
+    # rules may depend on which operands are one value, and on constants
     count = len(names)
     same: Any = False
-    if count == 2:  # most of them
+    if count == 2:  # the common case
         same = names[0] == names[1]
     elif count > 2:
         same = tuple(map(names.index, names))
-    seen = [x.aval if x.splat is None else (x.aval, x.bits) for x in operands]
-    return (eqn.primitive, depth, same, *seen, *outs, *eqn.params.items())
+    operand_keys = [x.aval if x.splat is None else (x.aval, x.bits) for x in operands]
+    return (eqn.primitive, depth, same, *operand_keys, *outs, *eqn.params.items())
 
 
 class Template:
-    """What a rule wrote: its text with `%s` in the place of names and the location."""
+    """Store the output of a rule: its text with `%s` for names and the location."""
 
     __slots__ = ("constants", "count", "pick", "results", "text")
 
     def __init__(
-        self, text: str, places: list[int], count: int, constants: list, results: list
+        self, text: str, slots: list[int], count: int, constants: list, results: list
     ) -> None:
         self.text = text
-        self.pick = itemgetter(*places)
-        self.count = count  # of the numbers that it takes for names
-        self.constants = constants  # the keys of those that it uses
-        self.results = results  # number, what follows it in the name, type as it is spelled
+        self.pick = itemgetter(*slots)
+        self.count = count  # the count of names that it defines
+        self.constants = constants  # the keys of the constants that it uses
+        self.results = results  # number, suffix of the name, MLIR type
 
     def write(self, b: Any, names: list[str]) -> int:
-        """Write it for operands of these names: the number of its first value; 0 if a constant is missing."""
+        """Write it for operands of these names; return the number of its first value, or 0 if a constant is
+        missing.
+        """
         first = b.counter + 1
         inside: list = [*names, *range(first, first + self.count)]
         for key in self.constants:
@@ -69,52 +71,52 @@ class Template:
 def template(
     b: Any, lines: int, counter: int, names: list[str], results: Sequence[Any], params: Mapping
 ) -> Template | None:
-    """The template of what was written last: the lines from `lines` on, with numbers above `counter`.
+    """Return a template of the last output: the lines from `lines` on, with numbers above `counter`.
 
-    None where there is more to it than the text, or where it reads what is no operand and no constant.
+    None if the rule had further effects, or if the text uses a value that is neither operand nor constant.
     """
     if not all(map(_comparable, params.values())) or len(b.lines) == lines:
         return None
     text = "\n".join(b.lines[lines:]).replace(b.location, "\0")
     count = b.counter - counter
     constants: list = []
-    places: list[int] = []
+    slots: list[int] = []
     strange = False
 
-    def place(found: re.Match) -> str:
+    def slot(found: re.Match) -> str:
         nonlocal strange
         name, (kind, digits, more) = found[0], found.groups()
         if name == "%":
             return "%%"
         if name == "\0":
-            places.append(-1)
+            slots.append(-1)
         elif name in names:
-            places.append(names.index(name))
+            slots.append(names.index(name))
         elif kind in ("", "a") and int(digits) > counter:
-            places.append(len(names) + int(digits) - counter - 1)
+            slots.append(len(names) + int(digits) - counter - 1)
             return f"%%{kind}%s{more or ''}"
         elif name in b.constant_keys:
             if b.constant_keys[name] not in constants:
                 constants.append(b.constant_keys[name])
-            places.append(len(names) + count + constants.index(b.constant_keys[name]))
+            slots.append(len(names) + count + constants.index(b.constant_keys[name]))
         else:
             strange = True
         return "%s"
 
-    text = _NAME.sub(place, text)
-    made = []
+    text = _NAME.sub(slot, text)
+    definitions = []
     for value in results:
         name = _NAME.fullmatch(value.name)
         if name is None or name[1] or int(name[2]) <= counter or value.splat is not None:
             return None
-        made.append((int(name[2]) - counter - 1, name[3] or "", value.type))
-    if strange or len(places) < 2:
+        definitions.append((int(name[2]) - counter - 1, name[3] or "", value.type))
+    if strange or len(slots) < 2:
         return None
-    return Template(text, places, count, constants, made)
+    return Template(text, slots, count, constants, definitions)
 
 
 def _comparable(value: Any) -> bool:
-    """Whether a parameter that is equal to this one means the same: 0.0 and -0.0 are equal."""
+    """Return whether equal parameters are interchangeable: 0.0 and -0.0 are equal."""
     if isinstance(value, tuple):
         return all(map(_comparable, value))
     return isinstance(value, _PLAIN)

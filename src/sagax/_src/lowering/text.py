@@ -1,4 +1,4 @@
-"""StableHLO's spelling of types and constants."""
+"""Spell types and constants in StableHLO."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sagax._src.core.avals import AbstractToken, intern_aval
 
 @functools.cache
 def element_type(dtype: Any) -> str:
-    """`f32`, `i1`, `ui8`, `complex<f32>`, `f8E4M3FN`: MLIR's name of an element type."""
+    """Return MLIR's name of an element type: `f32`, `i1`, `ui8`, `complex<f32>`, `f8E4M3FN`."""
     kind = dtypes.kind(dtype)
     if kind == "b":
         return "i1"
@@ -34,7 +34,9 @@ def element_type(dtype: Any) -> str:
 
 
 def physical(aval: Any) -> Any:
-    """The type in which a value is stored: extended dtypes become arrays of their numbers, float0 booleans."""
+    """Return the type in which a value is stored: extended dtypes become arrays of their numbers, float0
+    booleans.
+    """
     dtype = aval.dtype
     if dtypes.is_extended(dtype):
         return intern_aval((*aval.shape, *dtype.physical_shape), dtype.physical_dtype, False, None)
@@ -45,13 +47,13 @@ def physical(aval: Any) -> Any:
 
 @functools.lru_cache(maxsize=65536)
 def tensor_type(shape: tuple, dtype: Any) -> str:
-    """`tensor<3x?xf32>`."""
+    """Format `tensor<3x?xf32>`."""
     sizes = "".join(f"{'?' if dims.is_dim(s) else s}x" for s in shape)
     return f"tensor<{sizes}{element_type(dtype)}>"
 
 
 def type_text(aval: Any) -> str:
-    """The MLIR type of a value."""
+    """Return the MLIR type of a value."""
     if isinstance(aval, AbstractToken):
         return "!stablehlo.token"
     aval = physical(aval)
@@ -59,7 +61,7 @@ def type_text(aval: Any) -> str:
 
 
 def scalar_text(x: Any) -> str:
-    """One number, exactly."""
+    """Format one number, exactly."""
     dtype = x.dtype
     kind = dtypes.kind(dtype)
     if kind == "b":
@@ -75,7 +77,7 @@ def scalar_text(x: Any) -> str:
 
 
 def dense(x: np.ndarray) -> str:
-    """The value of a constant, as `dense<...>`."""
+    """Format the value of a constant, as `dense<...>`."""
     if x.size == 0:
         return "dense<>"
     first = x.reshape(-1)[0]
@@ -101,7 +103,7 @@ def _nested(x: np.ndarray) -> str:
 
 
 def quote(text: str) -> str:
-    """A string attribute."""
+    """Format a string attribute."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     out = []
@@ -116,9 +118,9 @@ def quote(text: str) -> str:
 
 
 def attribute_text(value: Any) -> str:
-    """A Python value as an attribute: ints are i64, floats f64, numbers of NumPy keep their dtype.
+    """Format a Python value as an attribute: ints are i64, floats f64, NumPy scalars keep their dtype.
 
-    Raises TypeError for what has no such form.
+    Raises TypeError for a value without such a form.
     """
     if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"

@@ -1,1 +1,1 @@
-"""First-order primitives, one file a family, all rules of a primitive side by side."""
+"""Define first-order primitives: one file a family, with all rules of a primitive together."""

@@ -1,4 +1,4 @@
-"""How exactly to compute: the `accuracy` of roots and transcendental functions."""
+"""Define the `accuracy` parameter of roots and transcendental functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sagax._src.primitives.makers import elementwise
 
 
 class AccuracyMode(enum.Enum):
-    """A choice among implementations: the most exact one, or the usual one."""
+    """Select an implementation: the most accurate or the default one."""
 
     HIGHEST = 1
     DEFAULT = 2
@@ -23,9 +23,9 @@ class AccuracyMode(enum.Enum):
 
 @record
 class Tolerance:
-    """Bounds on the error of a result: absolute, relative, and in units of the last place.
+    """Bound the error of a result: absolute, relative, and in units of the last place.
 
-    At least one is positive, none is negative. Devices that have no choice ignore it.
+    At least one bound is positive, none is negative. Devices without a choice ignore it.
 
     >>> from sagax import lax
     >>> lax.Tolerance(rtol=1e-5)
@@ -58,11 +58,11 @@ def accurate_elementwise(
     in_float32: bool = False,
     **rest: Any,
 ) -> Primitive:
-    """A unary elementwise primitive with an accuracy; `bind_accurately` applies it.
+    """Define a unary elementwise primitive with an accuracy; `bind_accurately` applies it.
 
-    `hlo` is an operation of StableHLO. Engines compute most of them in float32 for narrower floats. They
-    are not told to, since they would leave out the rounding of what they merge the operation with; but
-    they are (`in_float32`) where the operation stands for several that would each be rounded.
+    `hlo` is an operation of StableHLO. XLA computes most of them in float32 for narrower floats. Operands are not
+    converted, since XLA would skip the rounding between fused operations; but they are (`in_float32`) where the
+    operation expands to several that would each round.
     """
     p = elementwise(name, numpy=lambda x, accuracy=None: numpy(x), **rest)
 
@@ -78,7 +78,7 @@ def accurate_elementwise(
 
 
 def bind_accurately(primitive: Primitive, x: Any, accuracy: Any) -> Any:
-    """Apply `primitive` to `x`; without an accuracy its parameter is left out."""
+    """Apply `primitive` to `x`; omit the parameter without an accuracy."""
     if accuracy is None:
         return primitive.bind(x)
     checks.instance(
@@ -92,11 +92,11 @@ def bind_accurately(primitive: Primitive, x: Any, accuracy: Any) -> Any:
 
 
 def _attribute(accuracy: AccuracyMode | Tolerance) -> str:
-    """The accuracy as StableHLO writes it."""
+    """Format the accuracy as a StableHLO attribute."""
     if isinstance(accuracy, AccuracyMode):
         fields, mode = "", accuracy.name
     else:
-        # not repr: MLIR wants a point in front of an exponent
+        # not repr: MLIR requires a decimal point before an exponent
         atol, rtol = f"{float(accuracy.atol):.17e}", f"{float(accuracy.rtol):.17e}"
         fields = f"atol = {atol}, rtol = {rtol}, ulps = {int(accuracy.ulps)}, "
         mode = "TOLERANCE"

@@ -1,7 +1,7 @@
-"""Arithmetic, element by element: sums, products, quotients, extremes, roots, integer powers.
+"""Define elementwise arithmetic: sums, products, quotients, extrema, roots, integer powers.
 
-Operands of one operation have the same dtype; their shapes are equal up to sizes 1 and scalars. A
-Python number beside an array takes the array's dtype.
+Operands of one operation have the same dtype; their shapes are equal up to sizes 1 and scalars. A Python
+number takes the dtype of the array operands.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ real_number = Accepts(
 
 
 def replaced(x: Any, old: Any, new: Any) -> Any:
-    """`x` with the scalar `new` wherever it equals `old`; for use in rules."""
+    """Replace elements of `x` equal to `old` by the scalar `new`; for use in rules."""
     return select_n(eq(x, old), x, full_like(x, new))
 
 
@@ -84,7 +84,7 @@ neg_p = elementwise(
 
 
 def neg(x: Any) -> Any:
-    """-x, element by element; modulo the width for integers.
+    """Negate `x` elementwise; modulo the width for integers.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -111,7 +111,7 @@ add_p = elementwise(
 
 
 def add(x: Any, y: Any) -> Any:
-    """x + y, element by element; modulo the width for integers.
+    """Add `x` and `y` elementwise; modulo the width for integers.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -138,7 +138,7 @@ sub_p = elementwise(
 
 
 def sub(x: Any, y: Any) -> Any:
-    """x - y, element by element; modulo the width for integers.
+    """Subtract `y` from `x` elementwise; modulo the width for integers.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -165,7 +165,7 @@ mul_p = elementwise(
 
 
 def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
-    """x * y, element by element; modulo the width for integers.
+    """Multiply `x` and `y` elementwise; modulo the width for integers.
 
     With `out_dtype` the operands, which may then differ in dtype, are converted to it first.
 
@@ -205,7 +205,7 @@ mulhi_p = elementwise(
 
 
 def mulhi(x: Any, y: Any) -> Any:
-    """The upper half of the bits of the product x * y, which has twice the width. Integers only.
+    """Return the upper half of the bits of the product x * y, which has twice the width. Integers only.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -221,7 +221,7 @@ def mulhi(x: Any, y: Any) -> Any:
 def _divide(x: np.ndarray, y: np.ndarray) -> Any:
     if not dtype_predicates.is_integer(x.dtype):
         if x.dtype.kind == "f" and y.size < x.size:
-            return x * np.divide(y.dtype.type(1), y)  # as XLA does where the divisor is stretched
+            return x * np.divide(y.dtype.type(1), y)  # as XLA does for a broadcast divisor
         return np.divide(x, y)
     if y.all():
         return np.floor_divide(x - np.fmod(x, y), y)  # exact, so floor and truncation agree
@@ -261,8 +261,8 @@ div_p = elementwise(
     exact=exact_unless_complex,
     jvp=(
         lambda t, out, x, y: div(t, y),
-        # y * y, of the textbook's formula, leaves the range of the dtype long before the result does;
-        # and so the transposed rules of both operands share the quotient ct / y.
+        # y * y, of the textbook's formula, overflows long before the result does; and so the transpose rules of
+        # both operands share the quotient ct / y.
         lambda t, out, x, y: div(mul(neg(t), out), y),
     ),
     transpose=lambda ct, x, y: (div(ct, y), None),
@@ -271,9 +271,9 @@ div_p = elementwise(
 
 
 def div(x: Any, y: Any) -> Any:
-    """x / y, element by element; for integers the quotient truncated towards zero.
+    """Divide `x` by `y` elementwise; integer quotients are truncated towards zero.
 
-    An integer divided by zero gives -1, which is the greatest number where unsigned.
+    An integer divided by zero is -1, which is the maximum of unsigned dtypes.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -300,7 +300,7 @@ rem_p = elementwise(
 
 
 def rem(x: Any, y: Any) -> Any:
-    """The remainder of x / y truncated towards zero, element by element: it has the sign of `x`.
+    """Return the remainder of x / y truncated towards zero, elementwise: it has the sign of `x`.
 
     Where `y` is zero it is NaN, for integers `x`. Real dtypes only.
 
@@ -328,7 +328,7 @@ def _minimum(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _share(chosen: Any, other: Any, out: Any) -> Any:
-    """How much of a change of `chosen` reaches the extreme `out`: 0 or 1, half at a tie."""
+    """Return the derivative of the extremum `out` in `chosen`: 0 or 1, half at a tie."""
     wins = convert(eq(chosen, out), aval_of(out).dtype)
     return select_n(eq(chosen, other), wins, full_like(out, 0.5))
 
@@ -371,7 +371,7 @@ min_p = _extreme("min", "minimum", "LT", _minimum)
 
 
 def max(x: Any, y: Any) -> Any:
-    """The greater of `x` and `y`, element by element; NaN where either is NaN.
+    """Return the maximum of `x` and `y`, elementwise; NaN if either is NaN.
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 
@@ -384,7 +384,7 @@ def max(x: Any, y: Any) -> Any:
 
 
 def min(x: Any, y: Any) -> Any:
-    """The lesser of `x` and `y`, element by element; NaN where either is NaN.
+    """Return the minimum of `x` and `y`, elementwise; NaN if either is NaN.
 
     Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
 
@@ -430,7 +430,7 @@ def _(b: Any, x: Any) -> Any:
     out = b.elementwise("abs", [x])
     if not dtype_predicates.is_complex(x.aval.dtype):
         return out
-    # infinite where either part is, even beside NaN
+    # infinite if either part is, even if the other is NaN
     infinite = b.full(np.inf, out.aval)
     parts = [b.op("abs", [b.op(how, [x], out.aval)], out.aval) for how in ("real", "imag")]
     either = [b.compare("EQ", part, infinite) for part in parts]
@@ -438,9 +438,9 @@ def _(b: Any, x: Any) -> Any:
 
 
 def abs(x: Any) -> Any:
-    """The absolute values of `x`, element by element; real for complex `x`.
+    """Return the absolute values of `x`, elementwise; real for complex `x`.
 
-    The least integer of a dtype is its own absolute value. The derivative at 0 is that of x >= 0.
+    The minimum of a signed dtype is its own absolute value. The derivative at 0 is that of x >= 0.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -453,11 +453,11 @@ def abs(x: Any) -> Any:
 def _sign_numpy(x: np.ndarray) -> Any:
     if x.dtype.kind == "c":
         return np.where(x == 0, np.zeros((), x.dtype), x / np.abs(x))
-    return np.where(x == 0, x, np.sign(x))  # which keeps -0.0
+    return np.where(x == 0, x, np.sign(x))  # np.sign alone drops -0.0
 
 
 def _sign_tangent(t: Any, out: Any, z: Any) -> Any:
-    """z / |z| moves along the unit circle only: by the part of t that is at right angles to z."""
+    """Differentiate z / |z|, which stays on the unit circle: only the part of t orthogonal to z counts."""
     if not dtype_predicates.is_complex(aval_of(z).dtype):
         return Zero(aval_of(out).to_tangent_aval())
     turn = div(imag(mul(conj(out), t)), replaced(abs(z), 0, 1))
@@ -489,7 +489,7 @@ def _(b: Any, x: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """-1, 0 or 1 by the sign of `x`, in its dtype; for complex `x` the number x / |x|, or 0.
+    """Return -1, 0 or 1 by the sign of `x`, in its dtype; for complex `x` x / |x|, or 0.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -519,7 +519,7 @@ def _(b: Any, x: Any) -> Any:
 
 
 def square(x: Any) -> Any:
-    """x * x, element by element.
+    """Return x * x, elementwise.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -530,7 +530,7 @@ def square(x: Any) -> Any:
 
 
 def _power_by_squaring(x: Any, exponent: int, product: Any) -> Any:
-    """x to a positive integer power in about 2 log2(exponent) products."""
+    """Return x to a positive integer power, in about 2 log2(exponent) products."""
     out = None
     while True:
         if exponent & 1:
@@ -596,9 +596,9 @@ def _(b: Any, x: Any, *, y: int) -> Any:
 
 
 def integer_pow(x: Any, y: int) -> Any:
-    """`x` to the power `y`, an int that is fixed while tracing, by repeated multiplication.
+    """Raise `x` to the power `y`, a static int, by repeated multiplication.
 
-    Negative powers take floating point or complex `x`. The power 0 is 1 everywhere.
+    Negative powers require floating point or complex `x`. The power 0 is 1 everywhere.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -619,7 +619,7 @@ def integer_pow(x: Any, y: int) -> Any:
 
 
 def reciprocal(x: Any) -> Any:
-    """1 / x, element by element, for floating point and complex numbers.
+    """Return 1 / x, elementwise, for floating point and complex numbers.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -639,7 +639,7 @@ sqrt_p = accurate_elementwise(
     accepts=inexact,
     hlo="sqrt",
     exact=exact_unless_complex,
-    # not 0.5 / out, which is the same number: programs that divide by a root have its reciprocal already
+    # not 0.5 / out, which is the same number: jaxprs that divide by a root have its reciprocal already
     jvp=lambda t, out, x, **_: mul(t, mul(0.5, div(1, out))),
     samples=[*_POSITIVE, Sample(c64(3))],
 )
@@ -671,9 +671,9 @@ cbrt_p = accurate_elementwise(
 
 
 def sqrt(x: Any, *, accuracy: Any = None) -> Any:
-    """The square roots of `x`, element by element; NaN for negative real numbers.
+    """Return the square roots of `x`, elementwise; NaN for negative real numbers.
 
-    `accuracy` (an AccuracyMode or a Tolerance) chooses among implementations, where there are any.
+    `accuracy` (an AccuracyMode or a Tolerance) selects an implementation on devices with several.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -684,7 +684,7 @@ def sqrt(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
-    """1 / sqrt(x), element by element. `accuracy` as for `sqrt`.
+    """Return 1 / sqrt(x), elementwise. `accuracy` as for `sqrt`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -695,7 +695,7 @@ def rsqrt(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def cbrt(x: Any, *, accuracy: Any = None) -> Any:
-    """The real cube roots of `x`, element by element. `accuracy` as for `sqrt`.
+    """Return the real cube roots of `x`, elementwise. `accuracy` as for `sqrt`.
 
     >>> from sagax import lax
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Operations on the bits of integers (and of booleans, as logic). They have no derivatives."""
+"""Define bitwise operations on integers and booleans, which have no derivatives."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ _BITS = [
 
 
 def _unsigned(dtype: Any) -> np.dtype:
-    """The NumPy dtype of unsigned integers that are stored as widely as `dtype`."""
+    """Return the NumPy dtype of unsigned integers with the storage width of `dtype`."""
     return np.dtype(f"u{dtype.itemsize}")
 
 
 def _storage(dtype: Any) -> np.dtype:
-    """`dtype`, or the NumPy integer dtype in which a type of fewer than 8 bits is kept."""
+    """Return `dtype`, or the NumPy integer dtype that stores a type of fewer than 8 bits."""
     return np.dtype(f"{dtypes.kind(dtype)}1") if dtypes.itemsize_bits(dtype) < 8 else dtype
 
 
 def _raw(x: np.ndarray) -> np.ndarray:
-    """The bits of integers as unsigned integers, without those that pad a narrow type."""
+    """Return the bits of integers as unsigned integers, without the padding of narrow types."""
     bits = np.asarray(x.astype(_storage(x.dtype), copy=False), order="C").view(_unsigned(x.dtype))
     width = dtypes.itemsize_bits(x.dtype)
     return bits if width >= 8 else bits & np.array((1 << width) - 1, bits.dtype)
 
 
 def _on_storage(f: Callable[..., Any]) -> Callable[..., Any]:
-    """`f` of arrays of integers, for types that NumPy has no bit operations for as well."""
+    """Apply `f` to arrays of integers; cast types without NumPy bit operations to their storage."""
 
     def on_storage(*xs: np.ndarray) -> Any:
         storage = _storage(xs[0].dtype)
@@ -95,7 +95,7 @@ xor_p = elementwise(
 
 
 def bitwise_not(x: Any) -> Any:
-    """`x` with every bit inverted: -1 - x for integers, the negation of booleans.
+    """Invert every bit of `x`: -1 - x for integers, the negation of booleans.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -106,7 +106,7 @@ def bitwise_not(x: Any) -> Any:
 
 
 def bitwise_and(x: Any, y: Any) -> Any:
-    """The bits set in both `x` and `y`, integers or booleans of the same dtype.
+    """Return the bits set in both `x` and `y`, integers or booleans of the same dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -117,7 +117,7 @@ def bitwise_and(x: Any, y: Any) -> Any:
 
 
 def bitwise_or(x: Any, y: Any) -> Any:
-    """The bits set in `x`, in `y` or in both, integers or booleans of the same dtype.
+    """Return the bits set in `x`, in `y` or in both, integers or booleans of the same dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -128,7 +128,7 @@ def bitwise_or(x: Any, y: Any) -> Any:
 
 
 def bitwise_xor(x: Any, y: Any) -> Any:
-    """The bits set in exactly one of `x` and `y`, integers or booleans of the same dtype.
+    """Return the bits set in exactly one of `x` and `y`, integers or booleans of the same dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -141,8 +141,8 @@ def bitwise_xor(x: Any, y: Any) -> Any:
 # Shifts: by the width or more, or by a negative amount, all bits are shifted out ------------------
 
 
-# NumPy's shifts do the same, for numbers of whole bytes. Narrower ones are shifted in a byte; what
-# leaves their own width is cut off at the end.
+# NumPy shifts likewise, for whole bytes. Narrower numbers are shifted in a byte; bits beyond their
+# own width are masked at the end.
 
 
 def _shift_left(x: np.ndarray, y: np.ndarray) -> Any:
@@ -158,7 +158,7 @@ def _shift_right_arithmetic(x: np.ndarray, y: np.ndarray) -> Any:
     signed = np.dtype(f"i{x.dtype.itemsize}")
     bits = _raw(x).view(signed)
     padding = 8 * x.dtype.itemsize - dtypes.itemsize_bits(x.dtype)
-    if padding:  # the highest bit of the number becomes that of the byte
+    if padding:  # extend the highest bit of the number to that of the byte
         bits = (bits << np.array(padding, signed)) >> np.array(padding, signed)
     return np.right_shift(bits, _raw(y).view(signed)).view(_storage(x.dtype))
 
@@ -203,7 +203,7 @@ shift_right_arithmetic_p = elementwise(
 
 
 def shift_left(x: Any, y: Any) -> Any:
-    """`x` with its bits moved up by `y` places, zeros following: x * 2**y modulo the width.
+    """Shift the bits of `x` left by `y`, filling with zeros: x * 2**y modulo the width.
 
     The result is 0 where `y` is negative or not below the width in bits.
 
@@ -216,7 +216,7 @@ def shift_left(x: Any, y: Any) -> Any:
 
 
 def shift_right_logical(x: Any, y: Any) -> Any:
-    """`x` with its bits moved down by `y` places, zeros following, also for negative `x`.
+    """Shift the bits of `x` right by `y`, filling with zeros, also for negative `x`.
 
     The result is 0 where `y` is negative or not below the width in bits.
 
@@ -229,10 +229,10 @@ def shift_right_logical(x: Any, y: Any) -> Any:
 
 
 def shift_right_arithmetic(x: Any, y: Any) -> Any:
-    """`x` with its bits moved down by `y` places, copies of the highest following: floor(x / 2**y).
+    """Shift the bits of `x` right by `y`, filling with copies of the highest: floor(x / 2**y).
 
-    Only copies of the highest bit remain (0 or -1) where `y` is negative or not below the width.
-    Unsigned numbers have their highest bit copied as well.
+    If `y` is negative or not below the width, only copies of the highest bit remain (0 or -1).
+    Unsigned numbers extend their highest bit too.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -285,7 +285,7 @@ clz_p = elementwise(
 
 
 def population_count(x: Any) -> Any:
-    """The number of bits set in each element of `x`, in the dtype of `x`.
+    """Return the number of bits set in each element of `x`, in the dtype of `x`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -296,7 +296,7 @@ def population_count(x: Any) -> Any:
 
 
 def clz(x: Any) -> Any:
-    """The number of zero bits above the highest set bit of each element, in the dtype of `x`.
+    """Return the number of zero bits above the highest set bit of each element, in the dtype of `x`.
 
     >>> from sagax import lax
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""How numbers are held: the same bits read as another dtype, and fewer bits of precision."""
+"""Define bit-level casts: bitcasts to another dtype, and reduced precision."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import IDENTITY, SIMPLE, WHOLE, CotangentMask
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, f32, i8, i32, u8
-from sagax._src.core.tangents import Zero
-from sagax._src.core.value import aval_of
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError
 from sagax._src.primitives.makers import elementwise, floating
 from sagax._src.primitives.structural import linear_rules, moveaxis
@@ -34,11 +33,11 @@ bitcast_convert_type_p = Primitive(
 
 
 def bitcast_convert_type(operand: Any, new_dtype: Any) -> Any:
-    """The bits of `operand` read as numbers of `new_dtype`.
+    """Reinterpret the bits of `operand` as numbers of `new_dtype`.
 
-    A narrower dtype adds a last dimension, over the pieces of each element, least significant
-    first. A wider one consumes the last dimension, whose size must be the ratio of the widths.
-    Booleans and complex numbers can only stay what they are.
+    A narrower dtype adds a last dimension, over the parts of each element, least significant first. A wider
+    one consumes the last dimension, whose size must be the ratio of the widths. Booleans and complex
+    numbers cannot be reinterpreted.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -72,15 +71,15 @@ def _(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
         return intern_aval((*x.shape, old // new), new_dtype, False, None)
     if new == old:
         return intern_aval(x.shape, new_dtype, False, None)
-    pieces = new // old
-    if not x.shape or not dims.same(x.shape[-1], pieces):
+    parts = new // old
+    if not x.shape or not dims.same(x.shape[-1], parts):
         size = f"size {x.shape[-1]}" if x.shape else "no last dimension"
         raise ArgumentValueError(
-            f"{pieces} elements of {dtypes.name(x.dtype)} make one of {dtypes.name(new_dtype)}, "
+            f"{parts} elements of {dtypes.name(x.dtype)} make one of {dtypes.name(new_dtype)}, "
             "along the last dimension; "
             f"the operand, of shape {x.shape}, has {size}",
             **facts,
-            expected=f"an operand whose last dimension has size {pieces}",
+            expected=f"an operand whose last dimension has size {parts}",
             operand=x,
         )
     return intern_aval(x.shape[:-1], new_dtype, False, None)
@@ -90,7 +89,7 @@ def _(x: ShapedArray, *, new_dtype: Any) -> ShapedArray:
 def _(call: Any) -> list:
     have, ndim = call.cuts[0], call.outs[0].ndim
     if ndim < len(have):
-        call.uncut((len(have) - 1,), "joined")
+        call.check_unsharded((len(have) - 1,), "joined")
     return [(*have, ())[:ndim] if ndim > len(have) else have[:ndim]]
 
 
@@ -102,7 +101,7 @@ def _(x: np.ndarray, *, new_dtype: Any) -> np.ndarray:
             return np.asarray(x[..., None], order="C").view(new_dtype)
         seen = np.asarray(x, order="C").view(new_dtype)
         return seen[..., 0] if new > old else seen
-    # NumPy keeps numbers of fewer than 8 bits in bytes of their own: go through single bits
+    # NumPy stores each number of fewer than 8 bits in a byte: convert via single bits
     raw = np.asarray(x, order="C").view(f"u{x.dtype.itemsize}")[..., None]
     bits = (raw >> np.arange(old, dtype=raw.dtype)) & np.array(1, raw.dtype)
     if new > old:
@@ -116,11 +115,7 @@ def _(x: np.ndarray, *, new_dtype: Any) -> np.ndarray:
     return values.view(new_dtype)
 
 
-@bitcast_convert_type_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any) -> tuple:
-    # a step function of its operand
-    out = bitcast_convert_type_p.bind(*primals, new_dtype=new_dtype)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(bitcast_convert_type_p)
 
 
 @bitcast_convert_type_p.batch
@@ -155,7 +150,7 @@ def _reduce_numpy(x: np.ndarray, *, exponent_bits: int, mantissa_bits: int) -> A
     sign, magnitude = raw & sign_bit, raw & ~sign_bit
     dropped = info.nmant - mantissa_bits
     if dropped > 0:
-        # add half of the last kept place, less one unless that place is odd: ties go to even
+        # add half of the last retained bit, less one unless that bit is odd: ties go to even
         odd = (magnitude >> np.array(dropped, unsigned)) & np.array(1, unsigned)
         magnitude = magnitude + (np.array((1 << (dropped - 1)) - 1, unsigned) + odd)
         magnitude = magnitude & ~np.array((1 << dropped) - 1, unsigned)
@@ -204,10 +199,10 @@ def _(b: Any, x: Any, *, exponent_bits: int, mantissa_bits: int) -> Any:
 
 
 def reduce_precision(operand: Any, exponent_bits: int, mantissa_bits: int) -> Any:
-    """`operand` rounded to what a format with the given numbers of bits can hold, in its own dtype.
+    """Round `operand` to a format with the given numbers of bits, in its own dtype.
 
-    What is too great becomes infinite, what is too small for a normal number of that format zero.
-    More bits than the dtype has change nothing.
+    Values above its range become infinite, values below its normal numbers zero. More bits than the dtype
+    has change nothing.
 
     >>> from sagax import lax
     >>> import numpy as np

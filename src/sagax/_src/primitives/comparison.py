@@ -1,4 +1,4 @@
-"""Comparisons: elementwise questions about numbers, answered with booleans.
+"""Define elementwise comparisons of numbers.
 
 They are constant almost everywhere, so they have no derivative.
 """
@@ -37,7 +37,7 @@ def _comparison(
     *,
     total_order: bool = False,
 ) -> Primitive:
-    """A primitive that compares two operands; `direction` is StableHLO's name of the question."""
+    """Define a comparison primitive; `direction` is its StableHLO name."""
     samples = [
         Sample(i32(2, 3), i32(2, 3)),
         Sample(f32(2, 3), f32(2, 1)),
@@ -72,7 +72,7 @@ def _comparison(
 
 
 def _compare_physical(b: Any, direction: str, x: Any, y: Any) -> Any:
-    """Elements of an extended dtype are equal when all numbers that they are stored as are."""
+    """Compare elements of an extended dtype: equal if all their physical numbers are."""
     extra = x.dtype.physical_shape
     out = b.op(
         "compare",
@@ -95,7 +95,7 @@ ge_p = _comparison("ge", "GE", np.greater_equal, ordered)
 
 
 def _total_key(x: np.ndarray) -> np.ndarray:
-    """Integers that order as the IEEE total order does: -NaN, -inf, ..., -0, +0, ..., inf, NaN."""
+    """Return integers in the IEEE total order: -NaN, -inf, ..., -0, +0, ..., inf, NaN."""
     if dtypes.kind(x.dtype) != "f":
         return x
     signed = np.dtype(f"i{x.dtype.itemsize}")
@@ -107,14 +107,14 @@ def _in_total_order(question: Callable[..., Any]) -> Callable[..., Any]:
     return lambda x, y: question(_total_key(x), _total_key(y))
 
 
-# For sorting, where also zeros of different sign and NaN have their places
+# For sorting, which also orders NaN and zeros of different sign
 eq_to_p = _comparison("eq_to", "EQ", _in_total_order(np.equal), ordered, total_order=True)
 le_to_p = _comparison("le_to", "LE", _in_total_order(np.less_equal), ordered, total_order=True)
 lt_to_p = _comparison("lt_to", "LT", _in_total_order(np.less), ordered, total_order=True)
 
 
 def eq(x: Any, y: Any) -> Any:
-    """Whether `x` equals `y`, element by element; a NaN equals nothing.
+    """Return whether `x` equals `y`, elementwise; a NaN equals nothing.
 
     Operands have the same dtype and shapes that are equal up to sizes 1 and scalars. The result is
     boolean.
@@ -128,7 +128,7 @@ def eq(x: Any, y: Any) -> Any:
 
 
 def ne(x: Any, y: Any) -> Any:
-    """Whether `x` differs from `y`, element by element; a NaN differs from everything.
+    """Return whether `x` differs from `y`, elementwise; a NaN differs from everything.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -139,7 +139,7 @@ def ne(x: Any, y: Any) -> Any:
 
 
 def lt(x: Any, y: Any) -> Any:
-    """Whether `x < y`, element by element; False where either is NaN. Real dtypes only.
+    """Return whether `x < y`, elementwise; False if either is NaN. Real dtypes only.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -150,7 +150,7 @@ def lt(x: Any, y: Any) -> Any:
 
 
 def le(x: Any, y: Any) -> Any:
-    """Whether `x <= y`, element by element; False where either is NaN. Real dtypes only.
+    """Return whether `x <= y`, elementwise; False if either is NaN. Real dtypes only.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -161,7 +161,7 @@ def le(x: Any, y: Any) -> Any:
 
 
 def gt(x: Any, y: Any) -> Any:
-    """Whether `x > y`, element by element; False where either is NaN. Real dtypes only.
+    """Return whether `x > y`, elementwise; False if either is NaN. Real dtypes only.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -172,7 +172,7 @@ def gt(x: Any, y: Any) -> Any:
 
 
 def ge(x: Any, y: Any) -> Any:
-    """Whether `x >= y`, element by element; False where either is NaN. Real dtypes only.
+    """Return whether `x >= y`, elementwise; False if either is NaN. Real dtypes only.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -201,7 +201,7 @@ is_finite_p = elementwise(
 
 
 def is_finite(x: Any) -> Any:
-    """Whether `x` is neither infinite nor NaN, element by element. Floating point dtypes only.
+    """Return whether `x` is neither infinite nor NaN, elementwise. Floating point dtypes only.
 
     >>> from sagax import lax
     >>> import numpy as np

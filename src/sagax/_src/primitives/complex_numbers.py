@@ -1,7 +1,7 @@
-"""Complex numbers and their parts.
+"""Define operations on complex numbers and their parts.
 
 Cotangents follow the plain transpose: the map t -> imag(t) has the transpose ct -> -i ct of linear
-algebra over the reals in the convention that the gradient of a real function of z is conj(df/dz).
+algebra over the reals. By convention the gradient of a real function of z is conj(df/dz).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ part_or_complex = Accepts(
 
 
 def real(x: Any) -> Any:
-    """The real parts of complex `x`: float32 for complex64, float64 for complex128.
+    """Return the real parts of complex `x`: float32 for complex64, float64 for complex128.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -69,7 +69,7 @@ complex_p = elementwise(
 
 
 def complex(x: Any, y: Any) -> Any:
-    """The complex numbers x + iy: complex64 from float32 parts, complex128 from float64.
+    """Return the complex numbers x + iy: complex64 from float32 parts, complex128 from float64.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -98,7 +98,7 @@ linear_rules(imag_p)
 
 
 def imag(x: Any) -> Any:
-    """The imaginary parts of complex `x`: float32 for complex64, float64 for complex128.
+    """Return the imaginary parts of complex `x`: float32 for complex64, float64 for complex128.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -149,7 +149,7 @@ def _(b: Any, x: Any, *, input_dtype: Any) -> Any:
 
 
 def conj(x: Any) -> Any:
-    """The complex conjugates of `x`; real `x` becomes complex.
+    """Return the complex conjugates of `x`; real `x` becomes complex.
 
     >>> from sagax import lax
     >>> import numpy as np

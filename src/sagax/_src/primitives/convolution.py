@@ -1,15 +1,15 @@
-"""Convolutions: one primitive for every layout, stride, dilation, padding and grouping.
+"""Define convolution: one primitive for every layout, stride, dilation, padding and grouping.
 
 With lhs x, kernel y and dimensions in the order batch, feature, spatial (x, result) and output
 feature, input feature, spatial (y), the primitive computes
 
     out[n, o, p] = sum over i and k of  x[n, i, p * stride + k * rhs_dilation - low] * y[o, i, k]
 
-where x has lhs_dilation - 1 zeros between its elements and zeros around it. Like all of machine
-learning it does not flip the kernel. With feature groups the features of x and the output features
-are split into as many blocks, and each block of outputs sees its own block of inputs. With batch
-groups the batch of x is split instead, each block of outputs sees its own block of examples, and
-the result has the batch size of a block.
+where x has lhs_dilation - 1 zeros between its elements and zeros around it. As in all of machine learning,
+the kernel is not flipped. Feature groups split the features of x and the output features into blocks;
+each block of outputs depends on its own block of inputs. Batch groups split the batch of x instead;
+each block of outputs depends on its own block of examples, and the result has the batch size of a
+block.
 
 The derivatives are convolutions again, in which batch and features, strides and dilations, feature
 groups and batch groups exchange roles.
@@ -64,7 +64,7 @@ _ARGUMENTS = ("rhs", "window_strides", "padding", "lhs_dilation", "rhs_dilation"
 
 @dataclass(frozen=True, slots=True)
 class Convolution:
-    """The parameters of the primitive, and the arithmetic with them."""
+    """Hold the parameters of the primitive, and compute with them."""
 
     window_strides: tuple
     padding: tuple
@@ -77,14 +77,14 @@ class Convolution:
     preferred_element_type: Any = None
 
     def params(self) -> dict:
-        """As the parameters of the primitive."""
+        """Return the parameters as a dictionary for binding."""
         return {name: getattr(self, name) for name in self.__slots__}
 
     def bind(self, x: Any, y: Any) -> Any:
         return conv_general_dilated_p.bind(x, y, **self.params())
 
     def window(self, rhs_shape: tuple) -> Window:
-        """How the kernel slides over the spatial dimensions."""
+        """Return the window of the kernel over the spatial dimensions."""
         sizes = tuple([rhs_shape[d] for d in self.dimension_numbers.rhs_spec[2:]])
         return Window(
             sizes, self.window_strides, self.padding, self.lhs_dilation, self.rhs_dilation
@@ -94,7 +94,7 @@ class Convolution:
         return tuple([lhs_shape[d] for d in self.dimension_numbers.lhs_spec[2:]])
 
     def result(self, lhs_shape: tuple, rhs_shape: tuple) -> tuple:
-        """The shape of the result."""
+        """Return the shape of the result."""
         numbers = self.dimension_numbers
         batch = lhs_shape[numbers.lhs_spec[0]] // self.batch_group_count
         spatial = self.window(rhs_shape).result(self.spatial(lhs_shape))
@@ -104,7 +104,7 @@ class Convolution:
         return tuple(shape)
 
     def sliding(self, window: Window) -> dict:
-        """The fields that make the kernel slide like `window`."""
+        """Return the fields by which the kernel slides like `window`."""
         return {
             "window_strides": window.strides,
             "padding": window.padding,
@@ -114,10 +114,10 @@ class Convolution:
         }
 
     def towards_lhs(self, lhs_shape: tuple, rhs_shape: tuple) -> Convolution:
-        """Of cotangents with the kernel flipped and its features exchanged: the cotangent of lhs.
+        """Return the convolution of cotangents with the flipped kernel, which is the cotangent of lhs.
 
-        Where there are groups, of either kind, the kernel has its groups moved to the other
-        feature dimension, and the result of batch groups has the groups in its features.
+        Its kernel exchanges the feature dimensions; groups, of either kind, move to the other feature dimension.
+        The result of batch groups has the groups in its features.
         """
         lhs, (o, i, *rest), out = self.dimension_numbers
         return replace(
@@ -129,10 +129,10 @@ class Convolution:
         )
 
     def towards_rhs(self, lhs_shape: tuple, rhs_shape: tuple) -> Convolution:
-        """Of lhs with the cotangents for a kernel: the cotangent of the kernel.
+        """Return the convolution of lhs with the cotangents, which is the cotangent of the kernel.
 
-        The sum goes over the batch, hence batch and features exchange roles, and with them the two
-        kinds of groups.
+        The sum runs over the batch, hence batch and features exchange roles, and with them the two kinds of
+        groups.
         """
         (n, f, *lhs), (o, i, *rhs), (n_out, f_out, *out) = self.dimension_numbers
         return replace(
@@ -209,12 +209,12 @@ def _check(conv: Convolution, x: ShapedArray, y: ShapedArray) -> None:
 
 
 def _check_preferred(dtype: Any, preferred: Any) -> None:
-    """Raise unless results of type `preferred` hold what operands of type `dtype` make."""
-    have, want = dtypes.kind(dtype), dtypes.kind(preferred)
+    """Raise unless dtype `preferred` can hold results of operands of type `dtype`."""
+    operand_kind, preferred_kind = dtypes.kind(dtype), dtypes.kind(preferred)
     fits = {"b": "b", "i": "iuf", "u": "iuf", "f": "f", "c": "c"}
-    if want not in fits.get(have, "") or dtypes.itemsize_bits(preferred) < dtypes.itemsize_bits(
-        dtype
-    ):
+    if preferred_kind not in fits.get(operand_kind, "") or dtypes.itemsize_bits(
+        preferred
+    ) < dtypes.itemsize_bits(dtype):
         raise DtypeError(
             function=_NAME,
             argument="preferred_element_type",
@@ -231,7 +231,7 @@ def _(**params: Any) -> dict:
 
 
 def _products(operands: Any, results: Any, params: dict) -> float:
-    """A product and a sum for each input channel and place of the kernel."""
+    """Count a product and a sum for each input channel and position of the kernel."""
     spec = params["dimension_numbers"].rhs_spec
     return 2 * results[0].size * math.prod([operands[1].shape[i] for i in spec[1:]])
 
@@ -243,13 +243,13 @@ conv_general_dilated_p.cost = _products
 def _(call: Any) -> list:
     numbers = call.params["dimension_numbers"]
     lhs, rhs, out = numbers.lhs_spec, numbers.rhs_spec, numbers.out_spec
-    call.uncut(lhs[1:2], "summed over")
-    call.uncut(rhs[1:], "convolved over", 1)
+    call.check_unsharded(lhs[1:2], "summed over")
+    call.check_unsharded(rhs[1:], "convolved over", 1)
     found: list[tuple] = [()] * len(out)
     found[out[0]] = call.cuts[0][lhs[0]]
     found[out[1]] = call.cuts[1][rhs[0]]
     for here, there in zip(lhs[2:], out[2:], strict=True):
-        found[there] = call.cuts[0][here]  # what crosses a border comes from the neighbour
+        found[there] = call.cuts[0][here]  # halo elements come from the neighboring device
     return [tuple(found)]
 
 
@@ -292,7 +292,9 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
 @conv_general_dilated_p.transpose
 def _(ct: Any, x: Any, y: Any, **params: Any) -> tuple:
     conv = Convolution(**params)
-    dtype = aval_of(ct).dtype  # wider than that of the operands where a wider one was preferred
+    dtype = aval_of(
+        ct
+    ).dtype  # wider than the dtype of the operands for a wider preferred element type
     if is_linear(x):
         return convert(_towards_lhs(conv, ct, x.aval, convert(y, dtype)), x.dtype), None
     return None, convert(_towards_rhs(conv, ct, convert(x, dtype), y.aval), y.dtype)
@@ -318,14 +320,14 @@ def _towards_rhs(conv: Convolution, ct: Any, x: Any, y: ShapedArray) -> Any:
     return back.bind(x, ct)
 
 
-# Dimensions made of parts: how examples of vmap become batch, features or groups
+# Composite dimensions: examples of vmap become batch, features or groups
 
 
 def _fold(x: Any, source: int, target: int, groups: Any = 1) -> Any:
-    """`x` with dimension `source` made the outer part of dimension `target`, of its parts `groups`.
+    """Merge dimension `source` of `x` into dimension `target`, as its major part.
 
-    `target` is counted without `source`. With groups it has the parts (groups, rest) before and
-    (groups, source, rest) after.
+    `target` is counted without `source`. With `groups`, its parts (groups, rest) become (groups, source,
+    rest).
     """
     x = moveaxis(x, source, target)
     shape = aval_of(x).shape
@@ -337,7 +339,7 @@ def _fold(x: Any, source: int, target: int, groups: Any = 1) -> Any:
 
 
 def _unfold(x: Any, d: int, size: Any, groups: Any = 1) -> Any:
-    """Dimension `d`, which has the parts (groups, size, rest), as two: size, and the others."""
+    """Split dimension `d`, with parts (groups, size, rest), into two: size, and the others."""
     shape = aval_of(x).shape
     head, whole, tail = shape[:d], shape[d], shape[d + 1 :]
     if not dims.same(groups, 1):
@@ -355,25 +357,25 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
     n_out, f_out, *_ = conv.dimension_numbers.out_spec
     features, batches = conv.feature_group_count, conv.batch_group_count
     size = axis.size
-    if dims.same(size, 0):  # there is no kernel without elements
+    if dims.same(size, 0):  # XLA has no kernels without elements
         shapes = [
             a.shape if d is None else (*a.shape[:d], *a.shape[d + 1 :])
             for a, d in zip(map(aval_of, args), in_dims)
         ]
         dtype = conv.preferred_element_type or aval_of(x).dtype
         return full_of(intern_aval((0, *conv.result(*shapes)), dtype, False, None), 0), 0
-    if dy is None:  # examples are more batch
+    if dy is None:  # examples become batch
         out = conv.bind(_fold(x, dx, n, batches), y)
         return _unfold(out, n_out, size), n_out
-    if dx is None:  # examples are more output features
+    if dx is None:  # examples become output features
         groups = features * batches
         out = conv.bind(x, _fold(y, dy, o, groups))
         return _unfold(out, f_out, size, groups), f_out
     y = _fold(y, dy, o)
-    if dims.same(batches, 1):  # examples are groups of features
+    if dims.same(batches, 1):  # examples become feature groups
         conv = replace(conv, feature_group_count=size * features)
         out = conv.bind(_fold(x, dx, f), y)
-    else:  # or groups of batches, since there cannot be both
+    else:  # or batch groups, since a convolution cannot have both
         conv = replace(conv, batch_group_count=size * batches)
         out = conv.bind(_fold(x, dx, n), y)
     return _unfold(out, f_out, size), f_out
@@ -422,7 +424,7 @@ def _lower(b: Any, conv: Convolution, x: Any, y: Any, out: Any) -> Any:
 
 
 def _lower_complex(b: Any, conv: Convolution, x: Any, y: Any, out: Any) -> Any:
-    """A complex convolution as four of real numbers, where there is no other."""
+    """Lower a complex convolution to four real ones, where XLA has none."""
     part = dtype_predicates.real_part_dtype(out.dtype)
     conv = replace(conv, preferred_element_type=None)
     real, imag = (
@@ -461,7 +463,7 @@ def conv_general_dilated(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """The convolution of `lhs` with the kernel `rhs`, over any number of spatial dimensions.
+    """Convolve `lhs` with the kernel `rhs`, over any number of spatial dimensions.
 
     Args:
       lhs: input, with a batch, a feature and n spatial dimensions.
@@ -470,21 +472,21 @@ def conv_general_dilated(
       window_strides: n distances from one position of the kernel to the next.
       padding: 'SAME' (as many results as inputs, over the stride), 'SAME_LOWER', 'VALID' (none), or
         n pairs (low, high); negative ones remove elements.
-      lhs_dilation: n distances at which the elements of the input are put, with zeros between.
+      lhs_dilation: n distances between elements of the dilated input, with zeros between.
       rhs_dilation: n distances between the elements of the kernel.
-      dimension_numbers: which dimension is which: three strings such as ('NHWC', 'HWIO', 'NHWC') for
-        input, kernel and result, ConvDimensionNumbers, or None for ('NCHW', 'OIHW', 'NCHW').
-      feature_group_count: into how many groups input and output features are split; the kernel has
-        as many input features as one group.
-      batch_group_count: into how many groups batch and output features are split.
+      dimension_numbers: the role of each dimension: three strings such as ('NHWC', 'HWIO', 'NHWC') for
+          input, kernel and result, ConvDimensionNumbers, or None for ('NCHW', 'OIHW', 'NCHW').
+      feature_group_count: the number of groups of input and output features; the kernel has the input
+          features of one group.
+      batch_group_count: the number of groups of the batch and of output features.
       precision: a `Precision`, its name, or one for each operand.
       preferred_element_type: dtype in which products are summed, and of the result.
 
-    A spatial dimension of the result has `(padded - reach) // stride + 1` elements, where `padded`
-    is the size of the input once dilated and padded, and `reach` that of the dilated kernel.
+    A spatial dimension of the result has `(padded - reach) // stride + 1` elements, where `padded` is the
+    size of the dilated and padded input, and `reach` that of the dilated kernel.
 
-    Raises errors that name the axis or the letter that does not fit: ArgumentError for dimension
-    numbers, ArgumentValueError for features and groups, DtypeError for dtypes.
+    Errors name the invalid axis or letter. Raises ArgumentError for dimension numbers, ArgumentValueError
+    for features and groups, DtypeError for dtypes.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -537,7 +539,7 @@ def convolution_of(
     lhs_dilation: Any,
     rhs_dilation: Any,
 ) -> Convolution:
-    """How the kernel slides, from the arguments that say so."""
+    """Return the parameters of a convolution from user arguments."""
     n = len(numbers.lhs_spec) - 2
     strides = sizes_of(function, "window_strides", window_strides)
     base = (1,) * n if lhs_dilation is None else sizes_of(function, "lhs_dilation", lhs_dilation)
@@ -572,10 +574,9 @@ def conv(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """The convolution of `lhs` (batch, feature, spatial...) with the kernel `rhs` (output feature,
-    input feature, spatial...).
+    """Convolve `lhs` (batch, feature, spatial) with the kernel `rhs` (output and input feature, spatial).
 
-    `conv_general_dilated` in its default layout; see there for the arguments and errors.
+    This is `conv_general_dilated` in its default layout; see there for the arguments and errors.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -602,9 +603,9 @@ def conv_with_general_padding(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """`conv` with explicit padding and dilations.
+    """Convolve in the default layout, with explicit padding and dilations.
 
-    `conv_general_dilated` in its default layout; see there for the arguments and errors.
+    See `conv_general_dilated` for the arguments and errors.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -624,7 +625,7 @@ def conv_with_general_padding(
     )
 
 
-# Shapes alone
+# Shapes only
 
 
 def conv_shape_tuple(
@@ -634,7 +635,7 @@ def conv_shape_tuple(
     pads: str | Sequence[tuple[int, int]],
     batch_group_count: int = 1,
 ) -> tuple[int, ...]:
-    """The shape of a convolution in its default layout.
+    """Return the shape of a convolution in its default layout.
 
     >>> from sagax import lax
     >>> lax.conv_shape_tuple((2, 4, 8), (6, 4, 3), (2,), 'SAME')
@@ -653,7 +654,7 @@ def conv_general_shape_tuple(
     padding: str | Sequence[tuple[int, int]],
     dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> tuple[int, ...]:
-    """The shape of a convolution in any layout.
+    """Return the shape of a convolution in any layout.
 
     >>> from sagax import lax
     >>> layout = ('NWC', 'WIO', 'NWC')

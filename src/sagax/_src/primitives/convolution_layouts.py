@@ -1,4 +1,4 @@
-"""Which dimensions of a convolution's operands and result are batch, features and spatial."""
+"""Parse the dimension numbers of convolutions: batch, feature and spatial dimensions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ShapeError
 
 
 class ConvDimensionNumbers(NamedTuple):
-    """Which dimensions of the operands and the result of a convolution play which part.
+    """Assign roles to the dimensions of the operands and the result of a convolution.
 
     `lhs_spec` and `out_spec` hold the dimension numbers of batch, feature and the spatial
     dimensions; `rhs_spec` those of output feature, input feature and the spatial dimensions.
@@ -24,7 +24,7 @@ class ConvDimensionNumbers(NamedTuple):
     out_spec: Sequence[int]
 
     def text(self) -> str:
-        """The attribute of a StableHLO convolution."""
+        """Return the attribute of a StableHLO convolution."""
         names = (("b", "f"), ("o", "i"), ("b", "f"))
         lhs, rhs, out = (_letters(spec, *name) for spec, name in zip(self, names))
         return f"#stablehlo.conv<[{lhs}]x[{rhs}]->[{out}]>"
@@ -39,14 +39,14 @@ def _letters(spec: Sequence[int], first: str, second: str) -> str:
 
 ConvGeneralDilatedDimensionNumbers = tuple[str, str, str] | ConvDimensionNumbers | None
 
-_PLACES = ("lhs", "rhs", "the result")
+_ROLES = ("lhs", "rhs", "the result")
 _REQUIRED = (("N", "C"), ("O", "I"), ("N", "C"))
 
 
 def conv_general_permutations(dimension_numbers: Sequence[str]) -> tuple:
-    """For lhs, rhs and result, the dimensions named by three strings, in the order of a spec.
+    """Return, for lhs, rhs and result, the dimensions that three strings name, in the order of a spec.
 
-    Spatial dimensions are in the order in which the second string (that of the kernel) has them.
+    Spatial dimensions are in the order of the second string (that of the kernel).
 
     >>> from sagax import lax
     >>> lax.conv_general_permutations(('NHWC', 'HWIO', 'NHWC'))
@@ -56,11 +56,11 @@ def conv_general_permutations(dimension_numbers: Sequence[str]) -> tuple:
 
 
 def _from_strings(function: str, strings: Sequence[str]) -> ConvDimensionNumbers:
-    """The dimension numbers that three strings of letters name."""
+    """Parse dimension numbers from three strings of letters."""
 
     def wrong(i: int, message: str, **facts: Any) -> ArgumentError:
         return ArgumentError(
-            f"dimension_numbers[{i}] = {strings[i]!r}, the layout of {_PLACES[i]}, {message}",
+            f"dimension_numbers[{i}] = {strings[i]!r}, the layout of {_ROLES[i]}, {message}",
             function=function,
             **facts,
         )
@@ -102,7 +102,7 @@ def conv_dimension_numbers(
     rhs_shape: Sequence[int],
     dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> ConvDimensionNumbers:
-    """Dimension numbers, given as strings or not at all, in numbers.
+    """Convert dimension numbers, as strings or None, to ConvDimensionNumbers.
 
     Args:
       lhs_shape: shape of the input.
@@ -112,7 +112,7 @@ def conv_dimension_numbers(
         other letters for spatial dimensions. None means batch and feature (output and input
         feature) first. ConvDimensionNumbers are checked.
 
-    Raises ArgumentError, which names the letter, where they do not fit together.
+    Raises ArgumentError, which names the letter, if they are inconsistent.
 
     >>> from sagax import lax
     >>> lax.conv_dimension_numbers((1, 3, 8), (4, 3, 2), None)
@@ -157,7 +157,7 @@ def numbers_of(
     for i, letters in enumerate(numbers):
         if len(letters) != ndim:
             raise ArgumentError(
-                f"dimension_numbers[{i}] = {letters!r}, the layout of {_PLACES[i]}, has "
+                f"dimension_numbers[{i}] = {letters!r}, the layout of {_ROLES[i]}, has "
                 f"{len(letters)} letters",
                 function=function,
                 expected=f"{ndim} letters, one for each dimension of lhs {tuple(lhs_shape)} and "

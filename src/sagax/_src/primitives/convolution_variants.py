@@ -1,4 +1,4 @@
-"""Relatives of convolution: with fractional strides, its patches, with a kernel at each position."""
+"""Define variants of convolution: transposed, patches, locally connected."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ def conv_transpose(
     preferred_element_type: Any = None,
     use_consistent_padding: bool = False,
 ) -> Any:
-    """A convolution with fractional strides, which enlarges as one with `strides` reduces.
+    """Convolve with fractional strides, the inverse in shape of a convolution with `strides`.
 
     Args:
       lhs: input, with a batch, a feature and n spatial dimensions.
       rhs: kernel, with an output feature, an input feature and n spatial dimensions.
       strides: n factors by which the spatial dimensions grow.
-      padding: that of the convolution which is undone: 'SAME' (the result is larger by exactly
-        `strides`) or 'VALID' (as large as can be); or n pairs (low, high), which pad the dilated
-        input unless `use_consistent_padding`.
+      padding: that of the transposed convolution: 'SAME' (the result is larger by exactly `strides`) or
+          'VALID' (the maximal size); or n pairs (low, high), which pad the dilated input unless
+          `use_consistent_padding`.
       rhs_dilation: n distances between the elements of the kernel.
       dimension_numbers: as in `conv_general_dilated`, but None means features last:
         ('NHWC', 'HWIO', 'NHWC').
-      transpose_kernel: whether the kernel is that of the convolution which is undone: it is flipped,
-        and its two feature dimensions change roles.
+      transpose_kernel: whether the kernel is that of the transposed convolution: it is flipped, and its
+          two feature dimensions are swapped.
       precision: see `conv_general_dilated`.
       preferred_element_type: see `conv_general_dilated`.
-      use_consistent_padding: whether pairs, too, are those of the convolution which is undone.
+      use_consistent_padding: whether pairs, too, are those of the transposed convolution.
 
     With `transpose_kernel` and `use_consistent_padding` it is the derivative of that convolution
     with respect to its input.
@@ -109,7 +109,7 @@ def _transposed_numbers(
 def _transposed_padding(
     function: str, padding: Any, extents: Sequence[Any], strides: Sequence[Any], consistent: bool
 ) -> tuple:
-    """How the dilated input is padded, given the padding of the convolution that is undone."""
+    """Return the padding of the dilated input, from that of the transposed convolution."""
     if not isinstance(padding, str):
         pairs = padding_pairs(function, padding)
         if not consistent:
@@ -145,12 +145,12 @@ def conv_general_dilated_patches(
     precision: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """What a kernel of shape `filter_shape` would see of `lhs` at each position, as its features.
+    """Extract the patch of `lhs` under a kernel of shape `filter_shape` at each position, as features.
 
-    The arguments are those of `conv_general_dilated`; `filter_shape` has the spatial dimensions in
-    the order in which the kernel's layout names them. The features of the result are those of `lhs`
-    times the elements of a patch, the latter changing fastest. Elements are moved, never computed
-    with, so `precision` plays no part and infinities stay what they are.
+    The arguments are those of `conv_general_dilated`; `filter_shape` has the spatial dimensions in the order of
+    the kernel's layout. The features of the result are those of `lhs` times the elements of a patch, the latter
+    varying fastest. Elements are moved, without arithmetic, so `precision` has no effect and infinities are
+    preserved.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -193,8 +193,8 @@ def conv_general_dilated_patches(
     patches = moveaxis(patches, 0, 2)
     patches = reshape(patches, (batch, features * dims.size(sizes), *positions))
     order = [0] * x.ndim
-    for place, d in enumerate(numbers.out_spec):
-        order[d] = place
+    for position, d in enumerate(numbers.out_spec):
+        order[d] = position
     out = transpose(patches, order)
     if preferred_element_type is None:
         return out
@@ -212,7 +212,7 @@ def conv_general_dilated_local(
     dimension_numbers: ConvGeneralDilatedDimensionNumbers = None,
     precision: Any = None,
 ) -> Any:
-    """A convolution that has a kernel of its own at each position: a locally connected layer.
+    """Convolve with a separate kernel at each position: a locally connected layer.
 
     The arguments are those of `conv_general_dilated`, with two exceptions. `filter_shape` is the
     spatial shape of a kernel. The spatial dimensions of `rhs` are the positions of the result, and
@@ -248,8 +248,8 @@ def conv_general_dilated_local(
     numbers_of_dot = (((f,), (i,)), (tuple(positions), tuple(kernel_positions)))
     out = dot_general(patches, rhs, numbers_of_dot, precision)  # positions, batch, features
     order = [0] * x.ndim
-    for place, d in enumerate((*positions, n, f)):
-        order[d] = place
+    for position, d in enumerate((*positions, n, f)):
+        order[d] = position
     return transpose(out, order)
 
 
@@ -260,7 +260,7 @@ def conv_transpose_shape_tuple(
     padding: str | Sequence[tuple[int, int]],
     dimension_numbers: ConvGeneralDilatedDimensionNumbers,
 ) -> tuple[int, ...]:
-    """The shape of `conv_transpose`.
+    """Return the shape of `conv_transpose`.
 
     >>> from sagax import lax
     >>> layout = ('NWC', 'WIO', 'NWC')

@@ -1,7 +1,7 @@
-"""Running sums, products, extrema and log-sum-exps.
+"""Define cumulative sums, products, extrema and log-sum-exps.
 
-Each is a composite: an associative scan of logarithmic depth in ordinary operations, so that it runs
-in parallel and its rules follow.
+Each is a composite: an associative scan of logarithmic depth, so that it runs in parallel and its rules
+follow.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ Combine = Callable[[Sequence[Any], Sequence[Any]], Sequence[Any]]
 
 
 def prefix_scan(combine: Combine, xs: Sequence[Any], axis: int) -> list:
-    """All prefixes of `xs` along `axis` under an associative operation on tuples of arrays.
+    """Compute all prefixes of `xs` along `axis` under an associative operation on tuples of arrays.
 
-    Pairs of neighbours are combined, the half as long sequence is scanned, and the other prefixes take
-    one more combination each: about 2n operations in 2 log n steps (Blelloch, 1990).
+    Adjacent pairs are combined, the sequence of half the length is scanned, and the other prefixes take one more
+    combination each: about 2n operations in 2 log n steps (Blelloch, 1990).
     """
     n = aval_of(xs[0]).shape[axis]
     if dims.is_dim(n):
@@ -57,15 +57,15 @@ def prefix_scan(combine: Combine, xs: Sequence[Any], axis: int) -> list:
 
 
 def _scan_by_doubling(combine: Combine, xs: Sequence[Any], axis: int) -> list:
-    """`prefix_scan` where the size is not known: each step combines with what lies twice as far back.
+    """Compute `prefix_scan` for symbolic sizes: each step combines elements at twice the distance.
 
-    After step k every element holds what its last 2**k hold together (Hillis and Steele, 1986).
+    After step k every element holds the combination of its last 2**k elements (Hillis and Steele, 1986).
     """
     most = dims.bounds(aval_of(xs[0]).shape[axis])[1]
     step, out = 1, list(xs)
     while step < (2**31 if most is None else most):
-        # fences keep the compiler from computing a step again for each of its uses; one for each
-        # array, as some may be tangents
+        # barriers keep the compiler from recomputing a step for each of its uses; one for each array, as some
+        # may be tangents
         doubled = _doubled(combine, np.int32(step), out, axis)
         out = [optimization_barrier_p.bind(x)[0] for x in doubled]
         step *= 2
@@ -73,7 +73,7 @@ def _scan_by_doubling(combine: Combine, xs: Sequence[Any], axis: int) -> list:
 
 
 def _doubled(combine: Combine, step: Any, xs: Sequence[Any], axis: int) -> list:
-    """One step of it: `step` is how many elements each holds together by now."""
+    """Run one step; `step` is the number of elements that each element combines so far."""
     n = aval_of(xs[0]).shape[axis]
     size = s.convert(size_as_value(n), np.dtype(np.int32))
     start = selection.clamp(np.int32(0), ar.sub(size, step), size)
@@ -81,13 +81,13 @@ def _doubled(combine: Combine, step: Any, xs: Sequence[Any], axis: int) -> list:
     joined = combine(earlier, xs)
     out = []
     for x, j in zip(xs, joined, strict=True):
-        place = broadcasted_iota(np.dtype(np.int32), aval_of(x).shape, axis)
-        out.append(selection.select_n(comparison.ge(place, step), x, j))
+        index = broadcasted_iota(np.dtype(np.int32), aval_of(x).shape, axis)
+        out.append(selection.select_n(comparison.ge(index, step), x, j))
     return out
 
 
 def _interleave(even: Any, odd: Any, n: int, axis: int) -> Any:
-    """even[0], odd[0], even[1], odd[1], ...: `n` in all."""
+    """Interleave: even[0], odd[0], even[1], odd[1], ...: `n` elements."""
     half = n // 2
     shape = aval_of(odd).shape
     pair = (*shape[:axis], half, 1, *shape[axis + 1 :])
@@ -228,7 +228,7 @@ cumprod_p = _cumulative(
 
 
 def _extremum_rule(choose: Callable) -> Combine:
-    """Of two, the tangent of the one chosen; where they are equal, half of each."""
+    """Return the tangent of the selected operand; half of each at a tie."""
 
     def combine(a: Sequence[Any], b: Sequence[Any]) -> list:
         out = choose(a[0], b[0])
@@ -288,7 +288,7 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
         return p.bind(operand, axis=axis, reverse=bool(reverse))
 
     function.__name__ = function.__qualname__ = p.name
-    function.__doc__ = f"""{what} along `axis`, from the end with `reverse`; same shape and dtype.
+    function.__doc__ = f"""Compute {what} along `axis`, from the end with `reverse`; same shape and dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -299,25 +299,25 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
 cumsum = _public(
     cumsum_p,
-    "Running sums",
+    "running sums",
     ">>> lax.cumsum(np.array([1, 2, 3]))\n    Array([1, 3, 6], dtype=int32)",
 )
 cumprod = _public(
     cumprod_p,
-    "Running products",
+    "running products",
     ">>> lax.cumprod(np.array([1, 2, 3]))\n    Array([1, 2, 6], dtype=int32)",
 )
 cummax = _public(
     cummax_p,
-    "Running maxima",
+    "running maxima",
     ">>> lax.cummax(np.array([1, 3, 2]))\n    Array([1, 3, 3], dtype=int32)",
 )
 cummin = _public(
     cummin_p,
-    "Running minima",
+    "running minima",
     ">>> lax.cummin(np.array([3, 1, 2]))\n    Array([3, 1, 1], dtype=int32)",
 )
 cumlogsumexp = _public(
-    cumlogsumexp_p, "Running logarithms of sums of exponentials",
+    cumlogsumexp_p, "running logarithms of sums of exponentials",
     ">>> lax.cumlogsumexp(np.array([0.0]))\n    Array([0.], dtype=float32)",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How a matrix product is computed: precision levels, and algorithms that say it exactly."""
+"""Define the precision and the algorithms of matrix products."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 
 
 class Precision(enum.Enum):
-    """How exactly matrix products of narrow floats are computed where the hardware has a choice."""
+    """Select the precision of matrix products of narrow floats, on hardware with several."""
 
     DEFAULT = 0
     HIGH = 1
@@ -28,16 +28,15 @@ class Precision(enum.Enum):
 
 
 class DotAlgorithm(NamedTuple):
-    """An algorithm for matrix products, as the `precision` of `dot`, `dot_general` and their like.
+    """Specify an algorithm for matrix products, as the `precision` of `dot`, `dot_general` and others.
 
     Operands are rounded to `lhs_precision_type` and `rhs_precision_type`, and products are summed in
-    `accumulation_type`. An algorithm that imitates a wider type by several narrow ones splits the
-    operands into `lhs_component_count` and `rhs_component_count` parts and does
-    `num_primitive_operations` products of them. With `allow_imprecise_accumulation` some of the
-    summing may be done in a narrower type.
+    `accumulation_type`. An algorithm that emulates a wider type by narrow ones splits the operands into
+    `lhs_component_count` and `rhs_component_count` components, and computes `num_primitive_operations`
+    products of them. With `allow_imprecise_accumulation` some sums may be computed in a narrower type.
 
-    What a device has no such algorithm for is an error when the program is compiled; the CPU takes the
-    ones of `DotAlgorithmPreset` marked so there. The fields are those of StableHLO's `dot_algorithm`.
+    An algorithm that a device lacks is an error at compile time; the CPU has those marked so in
+    `DotAlgorithmPreset`. The fields are those of StableHLO's `dot_algorithm`.
 
     >>> from sagax import lax
     >>> lax.DotAlgorithm("float16", "float16", "float32").num_primitive_operations
@@ -55,12 +54,12 @@ class DotAlgorithm(NamedTuple):
 
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 _BF16 = np.dtype(dtypes.bfloat16)
-# Values of presets that take their types from the operands, and one of a type that no array has.
+# Presets that take their types from the operands, and a type that no array has.
 _ANY_F8, _ANY, _TF32 = "any float8", "any", "tf32"
 
 
 class _Recipe(NamedTuple):
-    """What a preset means: an algorithm, and the dtypes that its operands may be stored in."""
+    """The definition of a preset: an algorithm, and the dtypes in which its operands may be stored."""
 
     name: str
     algorithm: DotAlgorithm
@@ -74,12 +73,12 @@ def _recipe(name: str, factor: Any, total: Any, stored: Sequence[Any] = (), **mo
 
 
 class DotAlgorithmPreset(enum.Enum):
-    """The algorithms for matrix products that some device is known to have.
+    """Name the algorithms for matrix products that some device supports.
 
-    Names are LHS_RHS_ACCUMULATION. `_X3`, `_X6` and `_X9` do that many products of narrow parts to
-    come close to the wider type; `_FAST_ACCUM` may sum in a narrower one. The operands are converted
-    to a dtype that the algorithm takes, and the result back to theirs, or to the
-    `preferred_element_type`. On the CPU DEFAULT, F16_F16_F16, BF16_BF16_F32, BF16_BF16_F32_X3,
+    Names are LHS_RHS_ACCUMULATION. `_X3`, `_X6` and `_X9` compute that many products of narrow components
+    to emulate the wider type; `_FAST_ACCUM` may sum in a narrower one. The operands are converted to a
+    dtype of the algorithm, and the result to theirs, or to the `preferred_element_type`. On the
+    CPU DEFAULT, F16_F16_F16, BF16_BF16_F32, BF16_BF16_F32_X3,
     BF16_BF16_F32_X6, F32_F32_F32 and F64_F64_F64 are accepted.
 
     >>> import numpy as np
@@ -143,7 +142,7 @@ _PRESETS = DotAlgorithmPreset.__members__
 
 
 def canonical_precision(precision: Any, function: str = "dot_general") -> Any:
-    """A precision argument as levels for both operands, as an algorithm, or None for the default."""
+    """Convert a precision argument to levels for both operands, to an algorithm, or to None for the default."""
     if precision is None:
         precision = config.current().matmul_precision
         if precision is None:
@@ -160,12 +159,12 @@ def canonical_precision(precision: Any, function: str = "dot_general") -> Any:
 
 
 def canonical_levels(precision: Any, function: str) -> tuple[Precision, Precision] | None:
-    """As `canonical_precision`, for operations that know levels but no algorithms."""
+    """Convert a precision argument to levels, for operations that support no algorithms."""
     found = canonical_precision(precision, function)
     if found is DotAlgorithmPreset.DEFAULT:
         return None
     if isinstance(found, (DotAlgorithm, DotAlgorithmPreset)):
-        if precision is None:  # a setting, which is meant for those that know algorithms
+        if precision is None:  # a setting, for operations that support algorithms
             return None
         raise ArgumentValueError(
             f"{function} takes no algorithm for its products",
@@ -195,19 +194,19 @@ def _level(p: Any, function: str, whole: Any) -> Precision | None:
 
 
 def is_algorithm(precision: Any) -> bool:
-    """Whether a canonical precision is an algorithm, not levels."""
+    """Return whether a canonical precision is an algorithm, not levels."""
     return isinstance(precision, DotAlgorithm) or (
         isinstance(precision, DotAlgorithmPreset) and precision.value is not None
     )
 
 
 def levels(precision: Any) -> tuple[Precision, Precision]:
-    """The levels of both operands, which stand beside an algorithm too."""
+    """Return the levels of both operands, also for an algorithm."""
     return precision if type(precision) is tuple else (Precision.DEFAULT, Precision.DEFAULT)
 
 
 def flipped(precision: Any) -> Any:
-    """A canonical precision for the product with its operands the other way round."""
+    """Return a canonical precision for the product with swapped operands."""
     if type(precision) is tuple:
         return precision[::-1]
     if isinstance(precision, DotAlgorithm):
@@ -221,7 +220,7 @@ def flipped(precision: Any) -> Any:
 
 
 class Plan(NamedTuple):
-    """An algorithm at work: dtypes that the operands are converted to, that of the product, its text."""
+    """An algorithm with the dtypes of its operands and of the product, and its text."""
 
     lhs: Any
     rhs: Any
@@ -232,10 +231,9 @@ class Plan(NamedTuple):
 def plan(
     precision: Any, lhs: Any, rhs: Any, out: Any, platform: str, spelled: Callable[[Any], str]
 ) -> Plan:
-    """How an algorithm computes a product of operands of dtypes `lhs` and `rhs` into `out`.
+    """Plan the product of operands of dtypes `lhs` and `rhs` into `out` by an algorithm.
 
-    `spelled` gives the name of a dtype in the program's text.
-    Raises ArgumentValueError where `platform` has no such algorithm.
+    `spelled` formats a dtype for the module. Raises ArgumentValueError if `platform` lacks the algorithm.
     """
     recipe = precision.value if isinstance(precision, DotAlgorithmPreset) else None
     if platform == "cpu" and not (recipe is not None and recipe.on_cpu):

@@ -52,11 +52,11 @@ def dot_general(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """Sums of products of two arrays over some of their dimensions.
+    """Contract two arrays: sum products over some of their dimensions.
 
     Args:
       dimension_numbers: ((lhs contracted, rhs contracted), (lhs batch, rhs batch)): dimensions that are
-        multiplied and summed over, and dimensions that go along in both.
+          multiplied and summed over, and batch dimensions of both.
       precision: a `Precision`, its name, or one for each operand; or a `DotAlgorithm`, or a
         `DotAlgorithmPreset` or its name.
       preferred_element_type: dtype in which products are summed, and of the result. By default that of the operands;
@@ -84,7 +84,7 @@ def dot_general(
 
 
 def canonical_dimension_numbers(numbers: Any) -> tuple:
-    """Dimension numbers as nested tuples of ints."""
+    """Normalize dimension numbers to nested tuples of ints."""
     try:
         (lc, rc), (lb, rb) = numbers
         return (tuple(map(int, lc)), tuple(map(int, rc))), (
@@ -102,7 +102,7 @@ def dot(
     lhs: Any, rhs: Any, *, dimension_numbers: Any = None, precision: Any = None, preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> Any:  # fmt: skip
-    """The product of vectors and matrices: vector-vector, matrix-vector, vector-matrix or matrix-matrix.
+    """Multiply vectors and matrices: vector-vector, matrix-vector, vector-matrix or matrix-matrix.
 
     With `dimension_numbers` the same as `dot_general`.
 
@@ -125,7 +125,7 @@ def dot(
 
 
 def batch_matmul(lhs: Any, rhs: Any, precision: Any = None) -> Any:
-    """Products of matrices in the last two dimensions, along equal leading dimensions.
+    """Multiply matrices in the last two dimensions, along equal leading dimensions.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -196,7 +196,7 @@ def _(
 
 
 def _product_dtype(a: Any, b: Any) -> Any:
-    """The dtype of a product where none is asked for: that of the operand of the higher kind, or wider range."""
+    """Return the default dtype of a product: that of the operand of the higher kind, or wider range."""
     if a == b:
         return a
     left, right = _rank(a), _rank(b)
@@ -210,7 +210,7 @@ def _product_dtype(a: Any, b: Any) -> Any:
 
 @functools.cache
 def _rank(dtype: Any) -> tuple:
-    """Orders dtypes by kind: bool, integers by width and sign, floating by their largest number, complex."""
+    """Rank dtypes by kind: bool, integers by width and sign, floating by their largest number, complex."""
     kind = dtypes.kind(dtype)
     if kind in "iu":
         return 1, dtypes.iinfo(dtype).bits, kind == "i"
@@ -220,7 +220,7 @@ def _rank(dtype: Any) -> tuple:
 
 
 def _flat_numbers(numbers: tuple) -> tuple:
-    """The four tuples of dimension numbers."""
+    """Return the four tuples of dimension numbers."""
     (lc, rc), (lb, rb) = numbers
     return lc, rc, lb, rb
 
@@ -256,7 +256,7 @@ def _(call: Any) -> list:
             raise call.wrong(
                 f"lhs and rhs batch dimensions must have the same sharding: dimension {i} of lhs is divided "
                 f"along {call.axes_text(left[i])}, dimension {k} of rhs along {call.axes_text(right[k])}",
-                fix=f"reshard rhs: sagax.sharding.reshard(rhs, {call.with_cut(1, k, left[i])})",
+                fix=f"reshard rhs: sagax.sharding.reshard(rhs, {call.required_spec(1, k, left[i])})",
             )
         batch.append(left[i] or right[k])
     rest = [c for i, c in enumerate(left) if i not in (*lc, *lb)]
@@ -272,7 +272,7 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
 
 
 def _products(operands: Any, results: Any, params: dict) -> float:
-    """A product and a sum for each element that is contracted."""
+    """Count a product and a sum for each contracted element."""
     contracted = params["dimension_numbers"][0][0]
     return 2 * results[0].size * math.prod([operands[0].shape[i] for i in contracted])
 
@@ -347,7 +347,7 @@ def _(
 
 
 def _transpose_one(ct: Any, x: Any, y: Any, numbers: tuple, precision: Any, *, swap: bool) -> Any:
-    """The cotangent of operand `x`; `swap` tells that it was the right one."""
+    """Return the cotangent of operand `x`; `swap` if it is the right one."""
     xc, yc, xb, yb = numbers
     n_batch = len(xb)
     x_free, y_free = _free(x.ndim, xc, xb), _free(aval_of(y).ndim, yc, yb)

@@ -1,8 +1,8 @@
-"""Formulas as lower rules: values of a module under construction that can be computed with.
+"""Write lower rules as formulas, with operators on values of a module under construction.
 
-A rule decorated with `formula` gets `Number`s and returns one. It is written once for both precisions:
-where `double` is false, the result needs the digits of float32 only, and series may stop early.
-`lower_to` makes the rule of a primitive that is one operation.
+A rule decorated with `formula` gets `Number`s and returns one. It serves both precisions: where `double`
+is false, the result needs the digits of float32 only, and series may stop early. `lower_to` makes the
+rule of a primitive that is one operation.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _INDEX = np.dtype(np.int32)
 
 
 class Number:
-    """An array of the module that builder `b` writes, with the operators of arithmetic and logic.
+    """An array in a module under construction, with the operators of arithmetic and logic.
 
-    Python numbers beside it stand for arrays of its type.
+    Python numbers become arrays of its type.
     """
 
     __slots__ = ("b", "double", "value")
@@ -33,13 +33,13 @@ class Number:
         self.double = double
 
     def like(self, x: Any) -> Number:
-        """The scalar `x` as a number of this type."""
+        """Return the scalar `x` as a number of this type."""
         if isinstance(x, Number):
             return x
         return Number(self.b, self.b.full_like(self.value, x), self.double)
 
     def apply(self, name: str, *others: Any) -> Number:
-        """An operation on this and other numbers of its type."""
+        """Apply an operation to this and other numbers of its type."""
         values = [self.value, *[self.like(x).value for x in others]]
         return Number(self.b, self.b.op(name, values, self.value.aval), self.double)
 
@@ -101,12 +101,8 @@ class Number:
     def is_nan(self) -> Number:
         return self._compare("NE", self)
 
-    def as_number(self, like: Number) -> Number:
-        """Truth values as the numbers 0 and 1 of the type of `like`."""
-        return Number(self.b, self.b.convert(self.value, like.value.dtype), self.double)
-
     def with_low_bits_cleared(self) -> Number:
-        """The number with half of its mantissa, so that its square is exact."""
+        """Clear half of the mantissa, so that the square is exact."""
         b, aval = self.b, self.value.aval
         mantissa, _, bits = _layout(aval.dtype)
         mask = -(1 << (mantissa + 2) // 2)
@@ -115,11 +111,11 @@ class Number:
         return Number(b, b.op("bitcast_convert", [raw], aval), self.double)
 
     def times_power_of_2(self, exponent: Number) -> Number:
-        """This times 2**exponent, which is whole."""
+        """Multiply by 2**exponent, for an integer exponent."""
         b, aval = self.b, self.value.aval
         mantissa, bias, bits = _layout(aval.dtype)
-        # Two factors of half the exponent each: one alone cannot reach the ends of the range from
-        # beyond. Whatever exceeds twice the bias overflows, or vanishes, all the same.
+        # Two factors of half the exponent each: one alone cannot reach the ends of the range from beyond.
+        # An exponent beyond twice the bias overflows, or underflows to zero, anyway.
         limit = 2.0 * bias - 2
         exponent = maximum(minimum(exponent, limit), -limit)
         n = b.convert(exponent.value, bits)
@@ -133,7 +129,7 @@ class Number:
 
 
 def _layout(dtype: Any) -> tuple[int, int, Any]:
-    """Bits of the mantissa, bias of the exponent, and the integers of the width of a float dtype."""
+    """Return the mantissa bits, the exponent bias, and the integer type of a float dtype's width."""
     if dtype == dtypes.float32:
         return 23, 127, dtypes.int32
     return 52, 1023, dtypes.int64
@@ -164,7 +160,7 @@ def sin(x: Number) -> Number:
 
 
 def sign(x: Number) -> Number:
-    """-1, 0 or 1; keeps the sign of zero."""
+    """Return -1, 0 or 1; keep the sign of zero."""
     return x.apply("sign")
 
 
@@ -189,14 +185,14 @@ def maximum(x: Number, y: Any) -> Number:
 
 
 def where(condition: Number, x: Any, y: Any) -> Number:
-    """`x` where the condition holds, `y` elsewhere; one of them may be a Python number."""
+    """Select `x` where the condition holds, `y` elsewhere; one of them may be a Python number."""
     like = x if isinstance(x, Number) else y
     b = condition.b
     return Number(b, b.select(condition.value, like.like(x).value, like.like(y).value), like.double)
 
 
 def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
-    """coefficients[0] + coefficients[1] x + ..., by Horner's rule."""
+    """Evaluate coefficients[0] + coefficients[1] x + ..., by Horner's rule."""
     total = x.like(coefficients[-1])
     for c in reversed(coefficients[:-1]):
         total = total * x + c
@@ -204,7 +200,7 @@ def polynomial(x: Number, coefficients: Sequence[float]) -> Number:
 
 
 def exact_product(x: Number, y: Number) -> tuple[Number, Number]:
-    """x y as a rounded product and what it lacks, after T. J. Dekker, Numer. Math. 18 (1971)."""
+    """Return x y as a rounded product and its error, after T. J. Dekker, Numer. Math. 18 (1971)."""
     xh, yh = x.with_low_bits_cleared(), y.with_low_bits_cleared()
     xl, yl = x - xh, y - yh
     product = x * y
@@ -212,7 +208,7 @@ def exact_product(x: Number, y: Number) -> tuple[Number, Number]:
 
 
 def exact_sum(x: Number, y: Number) -> tuple[Number, Number]:
-    """x + y as a rounded sum and what it lacks, after D. E. Knuth, TAOCP 4.2.2."""
+    """Return x + y as a rounded sum and its error, after D. E. Knuth, TAOCP 4.2.2."""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
@@ -227,7 +223,7 @@ def _any(condition: Number) -> Any:
 
 
 def where_rare(condition: Number, rare: Callable[[], Number], usual: Number) -> Number:
-    """`rare()` where the condition holds, `usual` elsewhere; `rare` is not computed if it holds nowhere."""
+    """Select `rare()` where the condition holds, `usual` elsewhere; skip `rare` if it holds nowhere."""
     b = condition.b
     branches = [
         b.region([], lambda: [where(condition, rare(), usual).value]),
@@ -244,16 +240,16 @@ def repeat(
     body: Callable[..., Sequence[Number]],
     tables: Sequence[Sequence[float]] = (),
 ) -> list[Number]:
-    """The state after `count` rounds of `body`, or at once where `needed` holds for no element.
+    """Return the state after `count` iterations of `body`; skip them if `needed` holds for no element.
 
-    `body` gets the state and, for each of the `tables` of `count` numbers, the one of its round.
+    `body` gets the state and, for each of the `tables` of `count` numbers, the entry of its iteration.
     """
     b, like = needed.b, state[0]
     scalar = intern_aval((), _INDEX, False, None)
     last = b.constant(count, _INDEX)
     start = b.op("select", [_any(needed), b.constant(0, _INDEX), last], scalar)
     dtype = like.value.dtype
-    held = [b.constant(np.asarray(table, dtype)) for table in tables]
+    constants = [b.constant(np.asarray(table, dtype)) for table in tables]
 
     def entry(table: Any, i: Any) -> Number:
         one = intern_aval((1,), dtype, False, None)
@@ -262,7 +258,7 @@ def repeat(
 
     def step(i: Any, *values: Any) -> list:
         numbers = [Number(b, v, like.double) for v in values]
-        after = body(*numbers, *[entry(t, i) for t in held])
+        after = body(*numbers, *[entry(t, i) for t in constants])
         return [b.op("add", [i, b.constant(1, _INDEX)], scalar), *[x.value for x in after]]
 
     out = b.while_loop(
@@ -272,30 +268,30 @@ def repeat(
 
 
 def repeat_while(
-    limit: int, going: Number, state: Sequence[Number], body: Callable[..., Sequence[Number]]
+    limit: int, active: Number, state: Sequence[Number], body: Callable[..., Sequence[Number]]
 ) -> list[Number]:
-    """The state after rounds of `body` as long as elements are `going`, at most `limit` rounds.
+    """Iterate `body` while elements are `active`, at most `limit` times; return the state.
 
-    `body` gets the number of the round, from 1, and the state; it returns which elements go on, and
-    their state. Elements that have stopped keep theirs.
+    `body` gets the number of the iteration, from 1, and the state; it returns which elements continue, and
+    their state. Finished elements keep theirs.
     """
-    b, like = going.b, state[0]
+    b, like = active.b, state[0]
     scalar = intern_aval((), like.value.dtype, False, None)
     last = b.constant(limit, scalar.dtype)
     one = b.constant(1, scalar.dtype)
 
-    def condition(i: Any, go: Any, *_: Any) -> Any:
-        more = _any(Number(b, go, like.double))
+    def condition(i: Any, flags: Any, *_: Any) -> Any:
+        more = _any(Number(b, flags, like.double))
         return b.op("and", [b.compare("LE", i, last), more], more.aval)
 
-    def step(i: Any, go: Any, *values: Any) -> list:
-        mask = Number(b, go, like.double)
+    def step(i: Any, flags: Any, *values: Any) -> list:
+        mask = Number(b, flags, like.double)
         before = [Number(b, v, like.double) for v in values]
-        goes_on, *after = body(Number(b, b.stretch(i, like.value.shape), like.double), *before)
-        kept = [where(mask, x, y).value for x, y in zip(after, before, strict=True)]
-        return [b.op("add", [i, one], scalar), (mask & goes_on).value, *kept]
+        continues, *after = body(Number(b, b.stretch(i, like.value.shape), like.double), *before)
+        selected = [where(mask, x, y).value for x, y in zip(after, before, strict=True)]
+        return [b.op("add", [i, one], scalar), (mask & continues).value, *selected]
 
-    out = b.while_loop([one, going.value, *[x.value for x in state]], condition, step)
+    out = b.while_loop([one, active.value, *[x.value for x in state]], condition, step)
     return [Number(b, v, like.double) for v in out[2:]]
 
 
@@ -305,11 +301,11 @@ def repeat_while(
 def formula(
     p: Primitive, *, widen: bool = True, complex_hlo: str | None = None
 ) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
-    """Decorator: make a function of numbers the lower rule of the elementwise primitive `p`.
+    """Make a function of numbers the lower rule of the elementwise primitive `p`, as a decorator.
 
-    Narrow floats are computed in float32. With `widen` float32 is computed in float64 on CPUs, where
-    that is cheap and saves the digits that intermediate results lose; elsewhere in float32.
-    `complex_hlo` is the operation for complex operands, if it is another one.
+    Narrow floats are computed in float32. With `widen` float32 is computed in float64 on CPUs, where it is
+    cheap and preserves digits of intermediate results; elsewhere in float32. `complex_hlo` is the operation
+    for complex operands, if it is another one.
     """
 
     def define(rule: Callable[..., Number]) -> Callable[..., Number]:
@@ -332,10 +328,10 @@ def formula(
 
 
 def lower_to(p: Primitive, hlo: str, *, in_float32: bool = False) -> None:
-    """Let the elementwise primitive `p` be one operation.
+    """Lower the elementwise primitive `p` to one operation.
 
-    `in_float32`: narrower floats are converted, since the operation stands for several that would each
-    be rounded. Otherwise they are not, so that results of theirs are rounded before others use them.
+    `in_float32`: convert narrower floats, since the operation expands to several that would each round.
+    Otherwise they are not converted, so that their results are rounded before other uses.
     """
     if in_float32:
         formula(p, widen=False)(lambda x, *others: x.apply(hlo, *others))

@@ -1,4 +1,4 @@
-"""Discrete Fourier transforms over up to three dimensions."""
+"""Define discrete Fourier transforms over up to three dimensions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from sagax._src.primitives.structural import (
 
 
 class FftType(enum.IntEnum):
-    """Which discrete Fourier transform `lax.fft` computes."""
+    """Select the discrete Fourier transform that `lax.fft` computes."""
 
     FFT = 0
     IFFT = 1
@@ -43,7 +43,7 @@ fft_p = Primitive("fft", family=WHOLE, shard_rule=shard_resized, multilinear=Tru
 
 
 def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
-    """The discrete Fourier transform of `x` over its last one, two or three dimensions.
+    """Compute the discrete Fourier transform of `x` over its last one, two or three dimensions.
 
     Args:
       x: an array whose last dimensions have the lengths `fft_lengths`. FFT, IFFT and IRFFT convert
@@ -56,7 +56,7 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
 
     The result is complex (for IRFFT real), of the precision of `x`.
 
-    Raises ArgumentValueError where type, lengths or dtype do not fit.
+    Raises ArgumentValueError if type, lengths or dtype do not match.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -107,7 +107,7 @@ def _fft_type(value: Any) -> FftType:
 
 
 def _coefficients(lengths: tuple) -> tuple:
-    """How many of the coefficients of a real array of that shape do not follow by symmetry."""
+    """Count the coefficients of a real array of that shape that do not follow by symmetry."""
     return (*lengths[:-1], lengths[-1] // 2 + 1)
 
 
@@ -144,13 +144,13 @@ def _(x: ShapedArray, *, fft_type: FftType, fft_lengths: tuple) -> ShapedArray:
             got=fft_lengths,
             expected="lengths of at least 1",
         )
-    want = _coefficients(fft_lengths) if inverse else fft_lengths
-    if not dims.same_shape(have, want):
+    expected = _coefficients(fft_lengths) if inverse else fft_lengths
+    if not dims.same_shape(have, expected):
         raise ArgumentValueError(
             f"the last dimensions of x have the sizes {have}",
             function="fft",
             got=f"x of shape {x.shape} and fft_lengths {fft_lengths} for type {fft_type.name}",
-            expected=f"sizes {want}" + (", the last one n // 2 + 1" if inverse else ""),
+            expected=f"sizes {expected}" + (", the last one n // 2 + 1" if inverse else ""),
             fix="pad or slice x first, as the functions of sagax.numpy.fft do for their n",
         )
     shape = (*x.shape[: x.ndim - rank], *(_coefficients(fft_lengths) if real else fft_lengths))
@@ -198,10 +198,9 @@ def _(ct: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple) -> tuple:
 
 
 def _weights(n: Any, count: Any, dtype: Any) -> Any:
-    """For each coefficient that is kept of n real numbers, how many there are of it, over `count`.
+    """Return how often each retained coefficient of n real numbers occurs, over `count`.
 
-    Two, conjugates of each other, except where both are the same one: the first, and the middle one
-    of an even number.
+    Twice, with its conjugate, except the first, and the middle one of an even number, which are real.
     """
     if dims.is_dim(count):
         k, size = iota(np.int32, n // 2 + 1), size_as_value(n)
@@ -215,7 +214,7 @@ def _weights(n: Any, count: Any, dtype: Any) -> Any:
 
 
 def _scaled(x: Any, factors: Any) -> Any:
-    """`x` times one factor for each place of its last dimension."""
+    """Scale `x` by a factor for each index of its last dimension."""
     aval = aval_of(x)
     given = factors.astype(aval.dtype)
     return mul(x, broadcast_in_dim(given, aval.shape, (aval.ndim - 1,)))
@@ -248,8 +247,8 @@ def _(b: Any, x: Any, *, fft_type: FftType, fft_lengths: tuple) -> Any:
     )
 
 
-# The lengths of a transform are constants of its operation. While they are symbolic a call stands for
-# it, which is replaced in the text of the module when the sizes are known.
+# Transform lengths are static attributes. For symbolic lengths the module has a call instead, which
+# `with_known_lengths` replaces when the sizes are known.
 
 SYMBOLIC_FFT = "sagax.fft"
 _STANDING_IN = re.compile(
@@ -259,7 +258,7 @@ _STANDING_IN = re.compile(
 
 
 def with_known_lengths(text: str) -> str:
-    """The text of a module, in MLIR's pretty form, in which transforms have got the lengths of their operands."""
+    """Replace such calls in a module, in MLIR's pretty form, by transforms of known lengths."""
     return _STANDING_IN.sub(_transform_text, text)
 
 

@@ -1,6 +1,6 @@
-"""Gather: slices of an array taken at many computed places at once.
+"""Define gather: slices of an array at computed indices.
 
-The transpose of gather is a scatter; it is defined with the scatters.
+Its transpose is a scatter, defined in scattering.py.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _WIDE = np.dtype(np.int32)
 
 
 class GatherScatterMode(enum.Enum):
-    """What becomes of indices whose slice does not lie inside of the array.
+    """Specify the result of indices whose slice is out of bounds.
 
-    CLIP moves them to the closest place where it does. FILL_OR_DROP fills the result of a gather
-    with a value, and drops the update of a scatter. PROMISE_IN_BOUNDS says that there are none:
-    those that there are have no defined effect. ONE_HOT is PROMISE_IN_BOUNDS for a scatter, with
-    leave to compute it by a matrix product; a gather does not take it.
+    CLIP clamps them to the closest index in bounds. FILL_OR_DROP fills the result of a gather with a value, and
+    drops the update of a scatter. PROMISE_IN_BOUNDS promises that there are none; otherwise the result is
+    undefined. ONE_HOT is PROMISE_IN_BOUNDS for a scatter that may be computed by a matrix product; a gather
+    does not take it.
     """
 
     CLIP = 1
@@ -48,8 +48,8 @@ class GatherScatterMode(enum.Enum):
 
     @staticmethod
     def from_any(s: str | GatherScatterMode | None) -> GatherScatterMode:
-        """The mode that `s` names: a mode, None (FILL_OR_DROP), or one of 'clip', 'fill', 'drop',
-        'promise_in_bounds', 'one_hot'."""
+        """Parse a mode: a mode, None (FILL_OR_DROP), or one of 'clip', 'fill', 'drop', 'promise_in_bounds',
+        'one_hot'."""
         if isinstance(s, GatherScatterMode):
             return s
         found = _MODES.get(s) if s is None or isinstance(s, str) else None
@@ -82,20 +82,19 @@ class _Fields(NamedTuple):
 
 
 def signed_indices(indices: np.ndarray) -> np.ndarray:
-    """Indices as int64; those that are too large stay out of the bounds of any array."""
+    """Convert indices to int64; indices that are too large stay out of bounds."""
     if indices.dtype == np.uint64:
         indices = np.minimum(indices, np.uint64(2**62))
     return indices.astype(np.int64)
 
 
 class GatherDimensionNumbers(_Fields):
-    """How the dimensions of operand, indices and result of a gather belong together.
+    """Describe the dimensions of operand, indices and result of a gather.
 
-    The last dimension of the indices holds index vectors; its entry k indexes dimension
-    `start_index_map[k]` of the operand. At each vector a slice starts. Its dimensions in
-    `collapsed_slice_dims` (of size 1) are left out of the result, the others become the result's
-    dimensions `offset_dims`, in order; the other dimensions of the result are those of the indices
-    without the last. Dimension `operand_batching_dims[i]` of the operand goes along with dimension
+    The last dimension of the indices holds index vectors; its entry k indexes dimension `start_index_map[k]` of the
+    operand. A slice starts at each vector. Its dimensions in `collapsed_slice_dims` (of size 1) are dropped, the
+    others become the result's dimensions `offset_dims`, in order; the other dimensions of the result are those of
+    the indices without the last. Dimension `operand_batching_dims[i]` of the operand is a batch dimension with
     `start_indices_batching_dims[i]` of the indices.
 
     >>> from sagax import lax
@@ -123,12 +122,12 @@ class GatherDimensionNumbers(_Fields):
         return super().__new__(cls, *[tuple(map(int, f)) for f in fields])
 
     def window_dims(self, ndim: int) -> tuple[int, ...]:
-        """The dimensions of an operand with `ndim` of them whose slices appear in the result."""
+        """Return the dimensions of an operand of rank `ndim` whose slices appear in the result."""
         without = {*self.collapsed_slice_dims, *self.operand_batching_dims}
         return tuple([d for d in range(ndim) if d not in without])
 
     def batch_dims(self, out_ndim: int) -> tuple[int, ...]:
-        """The dimensions of the result that belong to the indices."""
+        """Return the dimensions of the result that belong to the indices."""
         return tuple([d for d in range(out_ndim) if d not in self.offset_dims])
 
     def check(self, function: str, x: ShapedArray, indices: ShapedArray) -> None:
@@ -217,58 +216,58 @@ class GatherDimensionNumbers(_Fields):
         )
 
     def starts(self, indices: np.ndarray, ndim: int) -> np.ndarray:
-        """The place where each slice starts in an operand with `ndim` dimensions: a vector each."""
+        """Return the index vector where each slice starts in an operand of rank `ndim`."""
         starts = np.zeros((*indices.shape[:-1], ndim), np.int64)
         starts[..., list(self.start_index_map)] = signed_indices(indices)
         return starts
 
     def positions(self, starts: np.ndarray, window: Sequence[int]) -> tuple[np.ndarray, ...]:
-        """Indices into the operand of all elements of the result; they broadcast to its shape.
+        """Return indices into the operand for all elements of the result; they broadcast to its shape.
 
-        `starts` is what the method of that name gave, `window` the slice sizes.
+        `starts` is the result of that method, `window` the slice sizes.
         """
         ndim = starts.shape[-1]
         out_ndim = starts.ndim - 1 + len(self.offset_dims)
         batch = self.batch_dims(out_ndim)
 
-        def line(size: int, place: int) -> np.ndarray:
+        def line(size: int, dim: int) -> np.ndarray:
             shape = [1] * out_ndim
-            shape[place] = size
+            shape[dim] = size
             return np.arange(size).reshape(shape)
 
         spread = [1] * out_ndim
-        for place, size in zip(batch, starts.shape[:-1]):
-            spread[place] = size
+        for dim, size in zip(batch, starts.shape[:-1]):
+            spread[dim] = size
         found = [starts[..., d].reshape(spread) for d in range(ndim)]
-        for d, place in zip(self.window_dims(ndim), self.offset_dims):
+        for d, dim in zip(self.window_dims(ndim), self.offset_dims):
             if window[d] != 1:
-                found[d] = found[d] + line(window[d], place)
+                found[d] = found[d] + line(window[d], dim)
         for d, e in zip(self.operand_batching_dims, self.start_indices_batching_dims):
             found[d] = np.broadcast_to(line(starts.shape[e], batch[e]), spread)
         return tuple(found)
 
     def taken_axis(self, shape: tuple, indices_ndim: int, window: tuple) -> int | None:
-        """The axis, if the gather is NumPy's take along one: whole slices in place of it."""
+        """Return the axis, if the gather is NumPy's `take` along one: whole slices replace it."""
         if len(self.start_index_map) != 1 or self.operand_batching_dims:
             return None
         (axis,) = self.start_index_map
         if self.collapsed_slice_dims != (axis,) or not shape[axis]:
             return None
         n = indices_ndim - 1
-        places = (*range(axis), *range(axis + n, len(shape) - 1 + n))
+        other_dims = (*range(axis), *range(axis + n, len(shape) - 1 + n))
         whole = (*shape[:axis], 1, *shape[axis + 1 :])
-        return axis if self.offset_dims == places and window == whole else None
+        return axis if self.offset_dims == other_dims and window == whole else None
 
     def extended(self, out_ndim: int, extra: int) -> GatherDimensionNumbers:
-        """The same for arrays with `extra` more dimensions at the end, which are taken whole."""
+        """Return the numbers for arrays with `extra` more dimensions at the end, which are taken whole."""
         return GatherDimensionNumbers(
             (*self.offset_dims, *range(out_ndim, out_ndim + extra)), *self[1:]
         )
 
     def batched(self, operand: bool, indices: bool) -> GatherDimensionNumbers:
-        """The same with a new leading dimension of operand, indices, or both.
+        """Return the numbers with a new leading dimension of operand, indices, or both.
 
-        That of the result is the leading one as well.
+        The result has it as its leading dimension too.
         """
         shift = int(operand)
         offset = tuple([d + 1 for d in self.offset_dims])
@@ -283,7 +282,7 @@ class GatherDimensionNumbers(_Fields):
         return GatherDimensionNumbers(offset, collapsed, index_map, batching, along)
 
     def text(self, vector_dim: int) -> str:
-        """The attribute of a StableHLO gather whose indices have rank `vector_dim + 1`."""
+        """Format the attribute of a StableHLO gather whose indices have rank `vector_dim + 1`."""
         return (
             f"#stablehlo.gather<offset_dims = {list(self.offset_dims)}, "
             f"collapsed_slice_dims = {list(self.collapsed_slice_dims)}, "
@@ -293,7 +292,7 @@ class GatherDimensionNumbers(_Fields):
         )
 
 
-# what a scatter calls the same things
+# the names of these fields in a scatter
 _SCATTER_NAMES = {
     "offset_dims": "update_window_dims",
     "collapsed_slice_dims": "inserted_window_dims",
@@ -327,12 +326,12 @@ def gather(
     mode: str | GatherScatterMode | None = None,
     fill_value: Any = None,
 ) -> Any:
-    """Slices of `operand` of shape `slice_sizes`, one for each index vector of `start_indices`.
+    """Gather slices of `operand` of shape `slice_sizes`, one for each index vector of `start_indices`.
 
-    `dimension_numbers` says which dimension is which. `mode` tells what an index out of bounds
-    means (None: a promise that there is none). With 'fill' the slice is then made of `fill_value`,
-    a number known while tracing; by default NaN for inexact dtypes, the least value of signed ones,
-    the greatest of unsigned ones, and True. `unique_indices` and `indices_are_sorted` are promises.
+    `dimension_numbers` assigns the dimensions. `mode` handles indices out of bounds (None: a promise that there
+    are none). With 'fill' the slice is filled with `fill_value`, a static number; by default NaN for inexact
+    dtypes, the minimum of signed ones, the maximum of unsigned ones, and True. `unique_indices` and
+    `indices_are_sorted` are promises.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -367,7 +366,7 @@ def gather(
 
 
 def _fill(value: Any, dtype: Any) -> Any:
-    """The fill value as a Python number."""
+    """Return the fill value as a Python number."""
     if value is None:
         if dtypes.is_extended(dtype):
             dtype = dtype.physical_dtype
@@ -389,12 +388,12 @@ def _fill(value: Any, dtype: Any) -> Any:
             function="gather", argument="fill_value", got=value, expected="a number"
         )
     number = float(number) if dtypes.kind(number.dtype) == "f" else number.item()
-    # one NaN like any other: as a parameter it must be equal to itself
+    # a canonical NaN: as a parameter it must be equal to itself
     return math.nan if isinstance(number, float) and math.isnan(number) else number
 
 
 def fill_scalar(value: Any, dtype: Any) -> np.ndarray:
-    """The fill value as a scalar of `dtype`, as a conversion in the program would give it."""
+    """Return the fill value as a scalar of `dtype`, converted as at run time."""
     if dtypes.is_extended(dtype):
         dtype = dtype.physical_dtype
     if type(value) in (bool, int):
@@ -436,8 +435,8 @@ def _(
     offsets = iter([slice_sizes[d] for d in dimension_numbers.window_dims(x.ndim)])
     batch = iter(indices.shape[:-1])
     out_ndim = len(dimension_numbers.offset_dims) + indices.ndim - 1
-    places = set(dimension_numbers.offset_dims)
-    shape = tuple([next(offsets) if i in places else next(batch) for i in range(out_ndim)])
+    offset_dims = set(dimension_numbers.offset_dims)
+    shape = tuple([next(offsets) if i in offset_dims else next(batch) for i in range(out_ndim)])
     return intern_aval(shape, x.dtype, x.weak_type, None)
 
 
@@ -451,7 +450,7 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
     indexed = params["dimension_numbers"].start_index_map
     for axis, size in enumerate(aval_of(args[0]).shape):
         whole = dims.same(params["slice_sizes"][axis], size) and axis not in indexed
-        if trace.is_ours(size) and not whole:
+        if trace.is_view_size(size) and not whole:
             raise trace.refused(primitive, args)
     return trace.bind(primitive, args, params, out)
 
@@ -470,10 +469,10 @@ def _(
     fill = mode is GatherScatterMode.FILL_OR_DROP
     axis = dimension_numbers.taken_axis(x.shape, indices.ndim, slice_sizes)
     if axis is not None:
-        places = signed_indices(indices[..., 0])
-        out = np.asarray(np.take(x, places, axis, mode="clip"))
+        starts = signed_indices(indices[..., 0])
+        out = np.asarray(np.take(x, starts, axis, mode="clip"))
         if fill:
-            outside = (places < 0) | (places >= x.shape[axis])
+            outside = (starts < 0) | (starts >= x.shape[axis])
             if outside.any():
                 out[(slice(None),) * axis + (outside,)] = fill_scalar(fill_value, x.dtype)
         return out
@@ -536,7 +535,7 @@ def _(
         indices,
         dimension_numbers=dimension_numbers.batched(d is not None, e is not None),
         slice_sizes=slice_sizes,
-        # different examples may ask for the same place of one operand
+        # examples may share indices into one operand
         unique_indices=unique_indices and d is not None,
         **params,
     )
@@ -548,12 +547,12 @@ def _example(aval: Any) -> Any:
 
 
 def wide_indices(b: Any, indices: Any) -> Any:
-    """In lower rules: indices as a type that holds the sizes of any array."""
+    """Convert indices, in a lower rule, to a type that holds the sizes of any array."""
     return b.convert(indices, _WIDE) if indices.dtype.itemsize < 4 else indices
 
 
 def last_starts(b: Any, indices: Any, room: tuple) -> Any:
-    """In lower rules: the greatest index vector in bounds, in the shape of the indices."""
+    """Return the maximal index vector in bounds, in the shape of the indices, in a lower rule."""
     if dims.is_static(room):
         last = b.constant(np.asarray(room, indices.dtype))
     else:
@@ -627,13 +626,13 @@ def _sample(*operands: Any, numbers: tuple, sizes: tuple, mode: int = 1, fill: A
 
 
 _ROWS = ((1,), (0,), (0,))
-_PLACES = np.array([[1], [-1], [9], [0]], np.int32)
+_INDICES = np.array([[1], [-1], [9], [0]], np.int32)
 gather_p.samples = [
-    _sample(f32(3, 2), _PLACES, numbers=_ROWS, sizes=(1, 2)),
-    _sample(f32(3, 2), _PLACES, numbers=_ROWS, sizes=(1, 2), mode=2, fill=7.0),
-    _sample(c64(3, 2), _PLACES.astype(np.int8), numbers=_ROWS, sizes=(1, 1), mode=2, fill=3.0),
+    _sample(f32(3, 2), _INDICES, numbers=_ROWS, sizes=(1, 2)),
+    _sample(f32(3, 2), _INDICES, numbers=_ROWS, sizes=(1, 2), mode=2, fill=7.0),
+    _sample(c64(3, 2), _INDICES.astype(np.int8), numbers=_ROWS, sizes=(1, 1), mode=2, fill=3.0),
     _sample(i32(3, 2), i32(2, 3, 1), numbers=((1,), (0,), (0,)), sizes=(1, 2), mode=2, fill=-1),
-    _sample(boolean(4), _PLACES, numbers=((1,), (), (0,)), sizes=(2,), mode=2, fill=True),
+    _sample(boolean(4), _INDICES, numbers=((1,), (), (0,)), sizes=(2,), mode=2, fill=True),
     _sample(
         f32(3, 4, 2),
         np.array([[[0, 1], [2, 5]], [[-1, 0], [1, 1]]], np.int32),
@@ -655,10 +654,10 @@ gather_p.samples = [
 
 
 def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
-    """Elements of `src` along `axes`, at the index vectors that the arrays `idxs` make together.
+    """Take elements of `src` along `axes`, at index vectors from the arrays `idxs`.
 
-    `idxs` holds an array of shape (n,) for each axis. Indices count modulo the size of their axis.
-    The result has the shape (n, ...) with the sizes of the other axes.
+    `idxs` holds an array of shape (n,) for each axis. Indices wrap modulo the size of their axis. The
+    result has the shape (n, ...) with the sizes of the other axes.
 
     >>> from sagax import lax
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Primitives that give their operand back, and mean something to a transformation or to the compiler."""
+"""Define identity primitives with a meaning for transformations or the compiler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.families import EXACT, IDENTITY, CotangentMask, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
-from sagax._src.core.tangents import Zero, is_zero, nonzero_tangents
+from sagax._src.core.tangents import is_zero, nonzero_tangents, set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import anything, elementwise
 
@@ -30,10 +30,7 @@ stop_gradient_p.reference_rule = lambda x: x
 stop_gradient_p.lower_rule = lambda b, x: x
 
 
-@stop_gradient_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
-    out = stop_gradient_p.bind(*primals)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(stop_gradient_p)
 
 
 @stop_gradient_p.batch
@@ -42,7 +39,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
 
 
 def stop_gradient(x: Any) -> Any:
-    """`x` (a pytree), with derivatives that do not flow through it.
+    """Return `x` (a pytree), and stop derivatives from flowing through it.
 
     >>> import sagax
     >>> float(sagax.grad(lambda x: x * sagax.lax.stop_gradient(x))(3.0))
@@ -59,7 +56,7 @@ def stop_gradient(x: Any) -> Any:
 
 # copy ---------------------------------------------------------------------------------------------
 
-# The same value with cotangents of its own: those of what reads it are added up before they join the rest.
+# The same value with its own cotangent: those of its consumers are summed before they join the others.
 copy_p = elementwise(
     "copy",
     family=EXACT,
@@ -106,7 +103,7 @@ def _(*xs: Any) -> list:
 
 @optimization_barrier_p.jvp
 def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
-    # the fence is for primals and for tangents each, so that neither waits for the other
+    # separate barriers for primals and tangents, so that neither waits for the other
     outs = optimization_barrier_p.bind(*primals)
     live = [t for t in tangents if not is_zero(t)]
     fenced = iter(optimization_barrier_p.bind(*live) if live else [])
@@ -131,7 +128,7 @@ def _(b: Any, *xs: Any) -> list:
 
 
 def optimization_barrier(operand: Any, /) -> Any:
-    """`operand` (a pytree), across which the compiler moves and merges no computation.
+    """Return `operand` (a pytree), across which the compiler moves and merges no computation.
 
     >>> import sagax
     >>> float(sagax.lax.optimization_barrier(2.0))

@@ -1,4 +1,4 @@
-"""Sharding and index rules of operations that read or write at indices."""
+"""Define sharding and index rules of operations that read or write at indices."""
 
 from __future__ import annotations
 
@@ -36,16 +36,18 @@ def shard_gather(call: Any) -> list:
                 f"Use `.at[...].get(out_sharding=)`: dimension {axis} is indexed, and it is divided "
                 f"along {call.axes_text(call.cuts[0][axis])}, so that the sharding of the result is ambiguous",
                 fix="x.at[index].get(out_sharding=P(...)), or reshard first: "
-                f"sagax.sharding.reshard(x, {call.with_cut(0, axis, ())})",
+                f"sagax.sharding.reshard(x, {call.required_spec(0, axis, ())})",
             )
     gone = (*numbers.collapsed_slice_dims, *batching)
-    kept = iter([c for i, c in enumerate(call.cuts[0]) if i not in gone])
+    retained = iter([c for i, c in enumerate(call.cuts[0]) if i not in gone])
     ahead = list(call.cuts[1][:-1])
     for own, k in zip(batching, numbers.start_indices_batching_dims, strict=True):
         ahead[k] = ahead[k] or call.cuts[0][own]
     given = iter(ahead)
     ndim = call.outs[0].ndim
-    return [tuple([next(kept) if i in numbers.offset_dims else next(given) for i in range(ndim)])]
+    return [
+        tuple([next(retained) if i in numbers.offset_dims else next(given) for i in range(ndim)])
+    ]
 
 
 def shard_scatter(call: Any) -> list:
@@ -60,7 +62,7 @@ def shard_scatter(call: Any) -> list:
                 f"dimension {axis} is indexed, and it is divided along {call.axes_text(cut)}, so "
                 "that the sharding of the result is ambiguous",
                 fix="x.at[index].set(values, out_sharding=P(...)), or reshard first: "
-                f"sagax.sharding.reshard(x, {call.with_cut(0, axis, ())})",
+                f"sagax.sharding.reshard(x, {call.required_spec(0, axis, ())})",
             )
     return call.as_first()
 
@@ -75,7 +77,7 @@ def shard_update(call: Any) -> list:
                 fix=f"reshard the update: sagax.sharding.reshard(update, {call.text(0)})",
             )
         if have and x.shape[i] != update.shape[i] and update.shape[i] % call.parts(have):
-            call.uncut((i,), "written in part")
+            call.check_unsharded((i,), "written in part")
     return call.as_first()
 
 

@@ -1,4 +1,4 @@
-"""Makers: what the primitives of a family have in common, said once."""
+"""Make primitives of a family, with their shared rules."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PYTHON_NUMBER = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 
 
 class Accepts:
-    """A set of dtypes, with the words that messages use for it."""
+    """A set of dtypes, with its description for messages."""
 
     __slots__ = ("test", "words")
 
@@ -50,21 +50,21 @@ real = Accepts(
 signed = Accepts("signed numbers", lambda d: dtypes.is_inexact(d) or dtype_predicates.is_signed(d))
 
 
-# Where the NumPy reference is bit for bit what the engine computes: values for `exact` ----------------
+# Values for `exact`: the NumPy reference and the executable agree bit for bit ------------------------
 
 
 def exact_unless_complex(avals: tuple) -> bool:
-    """Real operands only: complex products, quotients and roots are computed in another order."""
+    """Accept real operands: complex products, quotients and roots are computed in another order."""
     return not any(a.dtype.kind == "c" for a in avals)
 
 
 def exact_in_bytes(avals: tuple) -> bool:
-    """Dtypes of whole bytes only: the engine pads narrower ones and works on the padding too."""
+    """Accept dtypes of whole bytes: XLA pads narrower ones and computes on the padding too."""
     return all(dtypes.itemsize_bits(a.dtype) >= 8 for a in avals)
 
 
 def elementwise_shape(name: str, shapes: Sequence[tuple]) -> tuple:
-    """The shape of an elementwise result: scalars fit anything, sizes 1 stretch, ranks are equal."""
+    """Return the shape of an elementwise result: scalars broadcast, sizes 1 too, ranks are equal."""
     shapes = [shape for shape in shapes if shape]
     if not shapes:
         return ()
@@ -96,14 +96,14 @@ def elementwise_shape(name: str, shapes: Sequence[tuple]) -> tuple:
 
 
 def scalar_like(value: Any, dtype: Any) -> Any:
-    """The Python scalar `value` as a NumPy scalar of `dtype`."""
+    """Return the Python scalar `value` as a NumPy scalar of `dtype`."""
     return np.asarray(value, dtype)[()]
 
 
 def operands(*args: Any) -> tuple:
-    """Operands where a Python number beside an array takes the array's dtype, if it fits its kind.
+    """Convert operands: Python numbers take the dtype of an array operand, if it fits their kind.
 
-    Beside a weakly typed array it stays weak. Of nothing but Python numbers all take the widest kind.
+    They stay weak with a weakly typed array. Python numbers alone all take the widest kind.
     """
     for a in args:
         if type(a) not in _SCALARS:
@@ -143,7 +143,7 @@ def _fits(value: Any, dtype: Any) -> bool:
 
 # Elementwise ---------------------------------------------------------------------------------------
 
-# functions of sagax.numpy that do the same and promote dtypes
+# equivalent functions of sagax.numpy, which promote dtypes
 _IN_NUMPY = {
     "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
     "rem": "fmod", "pow": "power", "atan2": "arctan2", "nextafter": "nextafter", "and": "bitwise_and",
@@ -154,7 +154,7 @@ _IN_NUMPY = {
 
 
 def _promoting(name: str) -> str:
-    """The advice to use the function of sagax.numpy, where there is one."""
+    """Return the advice to use the function of sagax.numpy, if there is one."""
     other = _IN_NUMPY.get(name)
     return f"; sagax.numpy.{other} promotes dtypes by itself" if other else ""
 
@@ -175,15 +175,14 @@ def elementwise(
     family: Family = FORMULA,
     **answers: Any,
 ) -> Primitive:
-    """A primitive that works element by element.
+    """Make an elementwise primitive.
 
     `numpy` is the reference. `accepts` names the dtypes (one for all operands, or one each), `result`
-    the dtype of the result from those of the operands (default: that of the first). `hlo` is the
-    StableHLO or `chlo.` operation; without it give a `composite` or `lower` rule. `jvp` holds for each
-    operand `f(t, out, *primals, **params)`, its contribution to the tangent; None where there is
-    none. A single function serves unary ones. `transpose(ct, *operands)` makes it linear. `exact`:
-    the reference is bit for bit what the compiled program gives. `family` and `answers` fill the slots
-    by which passes decide (core/families.py).
+    the dtype of the result from those of the operands (default: that of the first). `hlo` is the StableHLO or
+    `chlo.` operation; without it give a `composite` or `lower` rule. `jvp` holds for each operand
+    `f(t, out, *primals, **params)`, its contribution to the tangent, or None. A single function serves unary
+    primitives. `transpose(ct, *operands)` makes it linear. `exact`: the reference and the executable agree bit
+    for bit. `family` and `answers` fill the slots that passes read (core/families.py).
     """
     p = Primitive(
         name,
@@ -266,7 +265,7 @@ def elementwise(
 
 
 def broadcast_to(x: Any, shape: tuple) -> Any:
-    """A scalar, or an array of the same rank with sizes 1, stretched to `shape`."""
+    """Broadcast a scalar, or an array of the same rank with sizes 1, to `shape`."""
     return s.broadcast_in_dim(x, shape, tuple(range(aval_of(x).ndim)))
 
 
@@ -279,7 +278,7 @@ def _batch_elementwise(p: Primitive) -> Callable:
             e is not None or not a.shape for a, e in zip(avals, in_dims, strict=True)
         ):
             return p.bind(*args, **params), d
-        # Bring batch dimensions to the front and ranks to the same number; sizes 1 do the rest.
+        # Move batch dimensions to the front and equalize ranks; broadcasting of sizes 1 does the rest.
         rank = max([a.ndim - (e is not None) for a, e in zip(avals, in_dims, strict=True)])
         aligned = []
         for x, a, e in zip(args, avals, in_dims, strict=True):
@@ -287,7 +286,7 @@ def _batch_elementwise(p: Primitive) -> Callable:
                 aligned.append(s.expand_dims(x, (0,)) if a.ndim else x)
             else:
                 x = s.moveaxis(x, e, 0)
-                if a.ndim - 1 < rank:  # a mapped scalar beside arrays
+                if a.ndim - 1 < rank:  # a mapped scalar
                     x = s.expand_dims(x, tuple(range(1, rank + 1)))
                 aligned.append(x)
         return p.bind(*aligned, **params), 0
@@ -315,7 +314,7 @@ add_any_p.samples = [Sample(f32(3), f32(3)), Sample(c64(2, 2), c64(2, 2)), Sampl
 
 
 def add_tangents(x: Any, y: Any) -> Any:
-    """The sum of two tangents (or cotangents), either of which may be a symbolic zero."""
+    """Add two tangents (or cotangents), either of which may be a symbolic zero."""
     if type(x) is Zero:
         return y
     if type(y) is Zero:

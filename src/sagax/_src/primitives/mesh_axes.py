@@ -1,8 +1,8 @@
-"""Values along the axes of a mesh, inside `shard_map`: sums over devices, and what differs between them.
+"""Track which values vary along mesh axes inside `shard_map`, and sum over devices.
 
-There a value is either the same on all devices along an axis, or it varies; its type tells (`aval.vma`). A value that
-is the same may be used where others vary, as it stands: its cotangent is then the sum of the devices' cotangents,
-which `sum_to` takes. So the derivatives are those of the one program that all devices run together.
+There a value is either replicated along an axis, or it varies; its type records it (`aval.vma`). A replicated
+value may be used directly where others vary: its cotangent is then the sum of the devices' cotangents,
+computed by `sum_to`. So the derivatives are those of the one global function that all devices run.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, is_zero
-from sagax._src.core.trace import axis_environment, named_axis
+from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.arithmetic import mul
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import reduce_sum
 
-# Which values vary -------------------------------------------------------------------------------------
+# Varying values ------------------------------------------------------------------------------------------
 
-pvary_p = Primitive("pvary", family=OPAQUE, creates_nan=False, multilinear=True, holds_program=True)
-pvary_p.tells_vma = True
+pvary_p = Primitive(
+    "pvary", family=OPAQUE, creates_nan=False, multilinear=True, is_higher_order=True
+)
+pvary_p.sets_vma = True
 
 
 @pvary_p.abstract
@@ -52,7 +54,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
 
 @pvary_p.transpose
 def _(ct: Any, x: Any, *, axes: tuple) -> tuple:
-    return (ct,)  # whoever adds it to the cotangents of `x` sums it over the devices
+    return (ct,)  # `add_tangents` sums it over the devices when it joins the cotangents of `x`
 
 
 @pvary_p.batch
@@ -66,33 +68,28 @@ def _(b: Any, x: Any, *, axes: tuple) -> Any:
 
 
 def vary(x: Any, axes: Iterable[Any]) -> Any:
-    """`x` as a value that may differ between devices along those of `axes` whose values types tell apart."""
+    """Cast `x` to vary along those of `axes` that types track."""
     known = aval_of(x).vma
     missing = tuple([name for name in axes if name not in known and named_axis(name).checked])
     return pvary_p.bind(x, axes=missing) if missing else x
 
 
 def vary_like(x: Any, vma: frozenset) -> Any:
-    """`x` as a value that varies at least along the axes `vma`."""
+    """Cast `x` to vary at least along the axes `vma`."""
     missing = vma - aval_of(x).vma if vma else vma
     return pvary_p.bind(x, axes=in_order(missing)) if missing else x
 
 
 def in_order(axes: Iterable[Any]) -> tuple:
-    """The names in an order that does not depend on how sets are made."""
+    """Sort the names in an order independent of set iteration."""
     return tuple(sorted(axes, key=str))
-
-
-def checked_axes() -> frozenset:
-    """The axes of the mesh along which types tell which values vary."""
-    return frozenset([axis.name for axis in axis_environment() if axis.checked])
 
 
 # Sums over devices ---------------------------------------------------------------------------------------
 
 
 def _unmapped(p: Primitive) -> None:
-    """Under a vmap over another axis a reduction over devices just gets one more dimension."""
+    """Batch a reduction over devices by a vmap over another axis: add a dimension."""
 
     @p.batch
     def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
@@ -102,15 +99,15 @@ def _unmapped(p: Primitive) -> None:
 def device_reduction(
     name: str, combine: str, reduce: Callable, repeated: Callable, **answers: Any
 ) -> Primitive:
-    """A reduction over named axes, of equal shape on all devices (or examples).
+    """Define a reduction over named axes, of equal shape on all devices (or examples).
 
     Args:
-      combine: the StableHLO operation that combines two values.
-      reduce: reduces a mapped array over a dimension.
-      repeated: what the reduction of so many equal values is.
+        combine: the StableHLO operation that combines two values.
+        reduce: reduces a mapped array over a dimension.
+        repeated: the reduction of so many equal values.
     """
-    p = Primitive(name, holds_program=True, family=OPAQUE, **answers)
-    p.tells_vma = True
+    p = Primitive(name, is_higher_order=True, family=OPAQUE, **answers)
+    p.sets_vma = True
 
     @p.abstract
     def _(x: Any, *, axes: tuple, groups: Any = None) -> Any:
@@ -166,8 +163,8 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
 
 @psum_p.transpose
 def _(ct: Any, x: Any, *, axes: tuple, groups: Any = None) -> tuple:
-    # Where types tell that `x` varies, its sum is one value, and each device's share of the cotangent all of it.
-    # Elsewhere each device (or example) has a sum of its own, with a cotangent of its own.
+    # If types record that `x` varies, its sum is one value, and each device's share of the cotangent all of it.
+    # Otherwise each device (or example) has its own sum, with its own cotangent.
     if groups is not None:
         return (psum_p.bind(ct, axes=axes, groups=groups),)
     one = tuple(a for a in axes if a in x.aval.vma)
@@ -177,6 +174,6 @@ def _(ct: Any, x: Any, *, axes: tuple, groups: Any = None) -> tuple:
 
 
 def sum_to(ct: Any, aval: Any) -> Any:
-    """The cotangent of a value of type `aval`, of one that varies along more axes: the sum over these."""
+    """Sum the cotangent of a value of type `aval` over the axes along which only the cotangent varies."""
     extra = aval_of(ct).vma - aval.vma
     return psum_p.bind(ct, axes=in_order(extra)) if extra else ct

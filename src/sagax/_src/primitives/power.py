@@ -1,4 +1,4 @@
-"""The power of two arrays. Its derivative takes a logarithm, so it stands apart from arithmetic."""
+"""Define the elementwise power of two arrays. Its derivative takes a logarithm."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _exponent = Accepts(
 
 
 def _base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
-    """The part of the tangent that comes from the base: y x**(y - 1) t."""
+    """Return the tangent from the base: y x**(y - 1) t."""
     if not dtype_predicates.is_integer(aval_of(y).dtype):
         return mul(t, mul(y, pow(x, sub(y, 1))))
     # An integer exponent of 0 makes a constant function, also at x = 0 where 1 / x is infinite.
@@ -32,7 +32,7 @@ def _base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
 
 
 def _exponent_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
-    """The part of the tangent that comes from the exponent: log(x) x**y t, and 0 at x = 0."""
+    """Return the tangent from the exponent: log(x) x**y t, and 0 at x = 0."""
     return mul(t, mul(log(replaced(x, 0, 1)), out))
 
 
@@ -78,7 +78,7 @@ def _(b: Any, x: Any, y: Any) -> Any:
 
 
 def pow(x: Any, y: Any) -> Any:
-    """`x` to the power `y`, element by element, for floating point or complex `x`.
+    """Raise `x` to the power `y`, elementwise, for floating point or complex `x`.
 
     `y` has the dtype of `x`, or holds integers, whose power is differentiable in `x` everywhere. A
     negative real number to a fractional power is NaN.

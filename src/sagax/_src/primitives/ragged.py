@@ -1,4 +1,4 @@
-"""Products of matrices whose rows belong to groups, and products with scaled operands."""
+"""Define products of matrices with ragged groups of rows, and of scaled operands."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ from sagax._src.primitives.unsupported import UnsupportedError
 
 @record
 class RaggedDotDimensionNumbers:
-    """Which dimensions of `ragged_dot_general` are multiplied, ragged, and of groups.
+    """Assign the dimensions of `ragged_dot_general`: contracted, ragged, and of groups.
 
-    `dot_dimension_numbers` are those of `dot_general`, `lhs_ragged_dimensions` holds the dimension of
-    lhs that is divided into groups, `rhs_group_dimensions` that of rhs which has an entry a group.
+    `dot_dimension_numbers` are those of `dot_general`, `lhs_ragged_dimensions` holds the dimension of lhs that is
+    split into groups, `rhs_group_dimensions` that of rhs with an entry for each group.
     """
 
     dot_dimension_numbers: Any
@@ -87,7 +87,7 @@ ragged_dot_general_p = Primitive(
 
 @record
 class _Ragged:
-    """What dimension numbers mean for operands of certain ranks."""
+    """Resolve dimension numbers for operands of given ranks."""
 
     lhs_contract: tuple
     rhs_contract: tuple
@@ -147,7 +147,7 @@ class _Ragged:
         return cls(lc, rc, lb, rb, r, groups[0] if groups else None, kind, outer)
 
     def without_groups(self, rhs: ShapedArray) -> tuple[ShapedArray, tuple]:
-        """`rhs` without its group dimension, and the dimension numbers of the dense product."""
+        """Return `rhs` without its group dimension, and the dimension numbers of the dense product."""
         numbers = ((self.lhs_contract, self.rhs_contract), (self.lhs_batch, self.rhs_batch))
         g = self.group
         if g is None:
@@ -188,14 +188,14 @@ def _(
             function=function, argument="group_sizes", got=sizes, expected="at least one dimension"
         )
     count = sizes.shape[-1]
-    wanted = tuple(lhs.shape[d] for d in parts.outer)
-    if sizes.ndim != 1 and not dims.same_shape(sizes.shape[:-1], wanted):
+    expected_shape = tuple(lhs.shape[d] for d in parts.outer)
+    if sizes.ndim != 1 and not dims.same_shape(sizes.shape[:-1], expected_shape):
         raise ShapeError(
             "expected group_sizes to have a size for each group, and for each element of the dimensions outside the ragged one",
             function=function,
             argument="group_sizes",
             got=sizes,
-            expected=f"shape {(count,)} or {(*wanted, count)}",
+            expected=f"shape {(count,)} or {(*expected_shape, count)}",
         )
     if parts.group is not None and not dims.same(rhs.shape[parts.group], count):
         raise ShapeError(
@@ -221,7 +221,7 @@ def _(*, ragged_dot_dimension_numbers: Any, precision: Any, preferred_element_ty
 
 
 def _in_groups(x: Any, ragged: int, outer: Sequence[int], sizes: Any) -> Any:
-    """A copy of `x` for each group, along a new leading dimension, with zeros outside of the group."""
+    """Copy `x` for each group, along a new leading dimension, with zeros outside of the group."""
     aval, sizes_aval = aval_of(x), aval_of(sizes)
     count = sizes_aval.shape[-1]
     shape = (count, *aval.shape)
@@ -233,8 +233,8 @@ def _in_groups(x: Any, ragged: int, outer: Sequence[int], sizes: Any) -> Any:
         s.broadcast_in_dim(s.transpose(v, order), shape, tuple(sorted(along)))
         for v in (starts, ends)
     )
-    place = broadcasted_iota(sizes_aval.dtype, shape, ragged + 1)
-    inside = bitwise_and(le(starts, place), lt(place, ends))
+    index = broadcasted_iota(sizes_aval.dtype, shape, ragged + 1)
+    inside = bitwise_and(le(starts, index), lt(index, ends))
     copies = s.broadcast_in_dim(x, shape, tuple(range(1, aval.ndim + 1)))
     return select_n(inside, full(shape, 0, aval.dtype), copies)
 
@@ -249,14 +249,14 @@ def _(
     precision: Any,
     preferred_element_type: Any,
 ) -> np.ndarray:
-    # group by group: what lies outside of the group is zero
+    # group by group: elements outside of the group are zero
     parts = _Ragged.of(ragged_dot_dimension_numbers, aval_of(lhs), aval_of(rhs))
     dense, numbers = parts.without_groups(aval_of(rhs))
     ends = np.cumsum(sizes, -1)
-    place = np.arange(lhs.shape[parts.ragged])
+    index = np.arange(lhs.shape[parts.ragged])
     products = []
     for g in range(sizes.shape[-1]):
-        inside = ((ends - sizes)[..., g, None] <= place) & (place < ends[..., g, None])
+        inside = ((ends - sizes)[..., g, None] <= index) & (index < ends[..., g, None])
         along = (*parts.outer, parts.ragged) if sizes.ndim > 1 else (parts.ragged,)
         spread = [lhs.shape[d] if d in along else 1 for d in range(lhs.ndim)]
         mask = np.transpose(inside, np.argsort(np.argsort(along))).reshape(spread)
@@ -315,7 +315,7 @@ def ragged_dot_general(
     group_offset: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """A product of arrays, one dimension of which is divided into groups of `group_sizes` elements.
+    """Multiply arrays, one dimension of which is split into groups of `group_sizes` elements.
 
     With g groups and, by `ragged_dot_dimension_numbers`, batch dimensions b, contracting ones k and
     others m and n, the ragged dimension of lhs is
@@ -324,12 +324,11 @@ def ragged_dot_general(
     - one of k: each group is summed by itself. `[b, m, k], [b, k, n] -> [g, b, m, n]`.
     - one of b: nothing but the dense product. `[b, m, k], [b, k, n] -> [b, m, n]`.
 
-    The result is divided among devices as `out_sharding` says.
-    `group_sizes` are integers of shape (g,), or (..., g) with the batch dimensions and those that
-    stand before the ragged one. Elements beyond the last group count as zero.
+    The result is sharded by `out_sharding`. `group_sizes` are integers of shape (g,), or (..., g) with the batch
+    dimensions and those before the ragged one. Elements beyond the last group count as zero.
 
-    Raises ShapeError where sizes differ, ArgumentError where dimension numbers do not fit, and
-    UnsupportedError for a `group_offset`.
+    Raises ShapeError if sizes differ, ArgumentError if dimension numbers are invalid, and UnsupportedError for a
+    `group_offset`.
 
     >>> import numpy as np
     >>> from sagax import lax
@@ -373,7 +372,7 @@ def ragged_dot(
     group_offset: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """The rows of `lhs`, which lie in groups, each multiplied with the matrix of its group.
+    """Multiply each group of rows of `lhs` with the matrix of its group.
 
     `lhs` has shape (m, k), `rhs` (g, k, n) and `group_sizes`, integers, (g,); the result (m, n). Rows
     beyond the last group give zeros. Arguments and errors are those of `ragged_dot_general`.
@@ -436,7 +435,7 @@ def _(
 
 
 def _check_scale(side: str, x: ShapedArray, scale: ShapedArray, contracted: tuple) -> None:
-    wanted = ShapeError(
+    error = ShapeError(
         f"the scale of {side} has another size than {side} in a dimension that is not contracted",
         function="scaled_dot",
         argument=f"{side}_scale",
@@ -444,12 +443,12 @@ def _check_scale(side: str, x: ShapedArray, scale: ShapedArray, contracted: tupl
         expected=f"{x.shape}, with sizes that divide those of dimensions {contracted}",
     )
     if scale.ndim != x.ndim:
-        raise wanted
+        raise error
     for d in range(x.ndim):
         size, part = x.shape[d], scale.shape[d]
         if d not in contracted:
             if not dims.same(size, part):
-                raise wanted
+                raise error
         elif part == 0 or size % part:
             raise ShapeError(
                 f"{side.upper()} contracting dim {d} of size {size} must be divisible by its scale's dim size {part}.",
@@ -467,7 +466,7 @@ def _check_scale(side: str, x: ShapedArray, scale: ShapedArray, contracted: tupl
 
 
 def _scaled(x: Any, scale: Any, dtype: Any) -> Any:
-    """`x` times its scale, each element of which is for several of `x`."""
+    """Scale `x` by blocks: each element of its scale applies to several of `x`."""
     shape, sizes = aval_of(x).shape, aval_of(scale).shape
     parts = [n for pair in zip(sizes, shape, strict=True) for n in (pair[0], pair[1] // pair[0])]
     spread = s.broadcast_in_dim(scale, tuple(parts), tuple(range(0, len(parts), 2)))
@@ -521,17 +520,17 @@ def scaled_dot(
     dimension_numbers: Any = None,
     preferred_element_type: Any = None,
 ) -> Any:
-    """The product of `lhs * lhs_scale` and `rhs * rhs_scale`, where a scale is for a block of elements.
+    """Multiply `lhs * lhs_scale` and `rhs * rhs_scale`, where a scale applies to a block of elements.
 
     Args:
       lhs, rhs: matrices, or stacks of them in three dimensions; other ranks need dimension numbers.
-      lhs_scale, rhs_scale: as their operands, but along contracted dimensions of a size that divides
-        theirs at least twice, one for each block. Without one nothing is scaled.
+      lhs_scale, rhs_scale: as their operands, but with one element for each block along contracted dimensions.
+          Its size there divides that of the operand at least twice. Without a scale the operand is not scaled.
       dimension_numbers: as in `dot_general`.
       preferred_element_type: the dtype of the computation and of the result, bfloat16 by default.
 
-    Raises ShapeError where a scale does not fit. It is computed as written; formats for microscaling
-    are float8_e4m3fn for operands and float8_e8m0fnu for scales.
+    Raises ShapeError if a scale has an invalid shape. It is computed as written; formats for microscaling are
+    float8_e4m3fn for operands and float8_e8m0fnu for scales.
 
     >>> import numpy as np
     >>> from sagax import lax

@@ -1,9 +1,8 @@
-"""Keys as an element type, the operations on them, and the engine's own generators.
+"""Define key dtypes, the primitives on keys, and XLA's generators.
 
-A key array is an array whose elements are keys: an `ExtendedDType` that knows its implementation. The
-operations on keys (`random_bits`, `random_split`, ...) are primitives, so that a program shows what
-it does with its keys; what they compute is said by the implementation (random_implementations.py), in
-terms of the numbers that a key is stored as (`random_unwrap`).
+The dtype of a key array is an `ExtendedDType` with its implementation. The operations on keys (`random_bits`,
+`random_split`, ...) are primitives, so that jaxprs show the use of keys. The implementation
+(random_implementations.py) defines their results, in terms of the numbers of a key (`random_unwrap`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.dtypes import ExtendedDType, prng_key
 from sagax._src.core.families import FORMULA, KEYS, WHOLE, Recompute, shard_as_first
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.frozen_class import record
@@ -46,7 +45,7 @@ OF_WIDTH = {8: _U8, 16: _U16, 32: _U32, 64: _U64}
 
 @record(eq=False)
 class PRNGImpl:
-    """A kind of keys: how they are made and used, as functions of their numbers.
+    """Define a PRNG implementation by functions on the numbers of its keys.
 
     The functions take the numbers of an array of keys, uint32[*keys, *key_shape]:
 
@@ -55,9 +54,8 @@ class PRNGImpl:
         random_bits(data, bit_width, shape)      -> uint<bit_width>[*keys, *shape]
         fold_in(data, numbers: uint32[*keys])    -> uint32[*keys, *key_shape]
 
-    In `fold_in` one of the two may be for a single key (or number), which then goes with all of the
-    other. `name` selects it, `tag` is how dtypes show it. Two implementations are equal when they are the
-    same object.
+    In `fold_in` one of the two may be for a single key (or number), which broadcasts over the other. `name`
+    selects it, `tag` is its name in dtypes. Implementations are compared by identity.
     """
 
     name: str
@@ -67,7 +65,7 @@ class PRNGImpl:
     split: Callable[..., Any]
     random_bits: Callable[..., Any]
     fold_in: Callable[..., Any]
-    # bits of counters: (uint32[*keys] for each word, bit_width, counters) -> bits, if that is how they are made
+    # (uint32[*keys] for each word, bit_width, counters) -> bits, for counter-based implementations
     bits_of_counters: Callable[..., Any] | None = None
 
     def __str__(self) -> str:
@@ -79,7 +77,7 @@ class PRNGImpl:
 
 @record
 class KeyDType(ExtendedDType):
-    """The dtype of keys of one implementation; made by `key_dtype`."""
+    """A dtype of keys of one implementation; created by `key_dtype`."""
 
     impl: PRNGImpl
 
@@ -87,7 +85,7 @@ class KeyDType(ExtendedDType):
     __repr__ = ExtendedDType.__repr__
 
     def element(self, number: int) -> Any:
-        """The key whose every number is this one: what arrays of zeros or ones hold."""
+        """Return the key with this number in every word: the element of arrays of zeros or ones."""
         return random_wrap_p.bind(full(self.physical_shape, number, _U32), impl=self.impl)
 
     def __reduce__(self) -> tuple:
@@ -96,16 +94,16 @@ class KeyDType(ExtendedDType):
 
 @functools.cache
 def key_dtype(impl: PRNGImpl) -> KeyDType:
-    """The dtype of keys of an implementation."""
+    """Return the dtype of keys of an implementation."""
     return KeyDType(f"key<{impl.tag}>", prng_key, impl.key_shape, _U32, impl)
 
 
-# Written by `register_impl` when implementations are defined, read by name afterwards.
+# `register_impl` adds implementations; later code looks them up by name.
 _implementations: dict[str, PRNGImpl] = {}
 
 
 def register_impl(impl: PRNGImpl) -> PRNGImpl:
-    """Let `impl` be found by its name."""
+    """Register `impl` under its name."""
     if impl.name in _implementations:
         raise ArgumentValueError(
             function="register_impl",
@@ -118,12 +116,12 @@ def register_impl(impl: PRNGImpl) -> PRNGImpl:
 
 
 def implementation(name: str) -> PRNGImpl | None:
-    """The implementation registered under a name, or None."""
+    """Return the implementation registered under a name, or None."""
     return _implementations.get(name)
 
 
 def implementation_names() -> list[str]:
-    """The names of all registered implementations."""
+    """Return the names of all registered implementations."""
     return list(_implementations)
 
 
@@ -132,7 +130,7 @@ def _named_dtype(name: str) -> KeyDType:
 
 
 def is_key_dtype(dtype: Any) -> bool:
-    """Whether it is a dtype of PRNG keys."""
+    """Return whether it is a dtype of PRNG keys."""
     return isinstance(dtype, KeyDType)
 
 
@@ -154,23 +152,20 @@ def _check_keys(name: str, keys: ShapedArray) -> KeyDType:
 
 
 def _on_keys(name: str, **answers: Any) -> Primitive:
-    """A primitive whose first operand has one element for each key, and which has no derivative."""
+    """Define a primitive without derivatives whose first operand has one element for each key."""
     p = Primitive(name, family=KEYS, **answers)
-
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-        out = p.bind(*primals, **params)
-        return out, Zero.like(aval_of(out))
 
     def batch(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
         (x,), (d,) = args, in_dims
         return p.bind(moveaxis(x, d, 0), **params), 0
 
-    p.jvp_rule, p.batch_rule = jvp, batch
+    p.batch_rule = batch
+    set_zero_derivative(p)
     return p
 
 
 def _shard_keys(call: Any) -> list:
-    """Of each key there are as many numbers, or keys, as further dimensions hold."""
+    """Shard results as the keys; the further dimensions of each key are unsharded."""
     cuts = call.cuts[0]
     return [(*cuts, *((),) * (o.ndim - len(cuts))) for o in call.outs]
 
@@ -262,7 +257,7 @@ random_clone_p = _on_keys("random_clone", shard_rule=shard_as_first)
 
 @random_clone_p.abstract
 def _(keys: ShapedArray) -> ShapedArray:
-    if keys.dtype != _U32:  # numbers of raw keys are cloned as well
+    if keys.dtype != _U32:  # clone the numbers of raw keys too
         _check_keys("random_clone", keys)
     return keys
 
@@ -273,9 +268,9 @@ def _(b: Any, keys: Any) -> Any:
 
 
 def shared(x: Any) -> Any:
-    """`x`, where sharing the keys in it among examples or branches is no mistake.
+    """Return `x`, and allow examples or branches to share its keys.
 
-    While `debug_key_reuse` is on they count as other keys.
+    With `debug_key_reuse` they count as other keys.
     """
     if config.thread.settings.debug_key_reuse:
         dtype = aval_of(x).dtype
@@ -284,7 +279,7 @@ def shared(x: Any) -> Any:
     return x
 
 
-# keys and the numbers they are stored as: the same values under another type ------------------------
+# convert keys to their numbers and back: the same values under another type ------------------------
 
 random_wrap_p = _on_keys("random_wrap")
 
@@ -306,7 +301,7 @@ def _(data: ShapedArray, *, impl: PRNGImpl) -> ShapedArray:
 @random_wrap_p.shard
 def _(call: Any) -> list:
     ndim = call.outs[0].ndim
-    call.uncut(range(ndim, call.avals[0].ndim), "part of each key")
+    call.check_unsharded(range(ndim, call.avals[0].ndim), "part of each key")
     return [call.cuts[0][:ndim]]
 
 
@@ -333,11 +328,11 @@ for _p in (random_seed_p, random_wrap_p):
     _p.show_rule = lambda *, impl: {"impl": impl.tag}
 
 
-# the generators of the engine -------------------------------------------------------------------------
+# XLA's generators -----------------------------------------------------------------------------------
 
 
 class RandomAlgorithm(enum.IntEnum):
-    """Which generator `rng_bit_generator` uses."""
+    """Select the generator of `rng_bit_generator`."""
 
     RNG_DEFAULT = 0
     RNG_THREE_FRY = 1
@@ -364,10 +359,10 @@ def rng_bit_generator(
     *,
     out_sharding: Any = None,
 ) -> tuple[Any, Any]:
-    """The state that follows `key`, and random bits as unsigned integers of the given shape.
+    """Return the next state of `key`, and random unsigned integers of the given shape.
 
-    `key` is uint32[4] or, as the algorithm wants it, uint64[2] (uint64[3] for PHILOX). The bits may
-    differ between devices and versions of the engine; they are divided as `out_sharding` says.
+    `key` is uint32[4] or, depending on the algorithm, uint64[2] (uint64[3] for PHILOX). The bits may differ
+    between devices and versions of XLA; `out_sharding` shards them.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -410,25 +405,22 @@ def _(key: ShapedArray, *, shape: tuple, dtype: Any, algorithm: RandomAlgorithm)
     return [key.strip_weak_type(), intern_aval(shape, dtype, False, None)]
 
 
-@rng_bit_generator_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    outs = rng_bit_generator_p.bind(*primals, **params)
-    return outs, [Zero.like(aval_of(out)) for out in outs]
+set_zero_derivative(rng_bit_generator_p)
 
 
 def first_of(arrays: Any, ndim: int) -> Any:
-    """The first of the arrays with `ndim` dimensions that an array consists of."""
+    """Return the first of the arrays with `ndim` dimensions that an array consists of."""
     shape = aval_of(arrays).shape
-    kept = shape[len(shape) - ndim :]
-    limit = (*(1 for _ in shape[: len(shape) - ndim]), *kept)
-    return reshape(slice_(arrays, (0,) * len(shape), limit), kept)
+    trailing = shape[len(shape) - ndim :]
+    limit = (*(1 for _ in shape[: len(shape) - ndim]), *trailing)
+    return reshape(slice_(arrays, (0,) * len(shape), limit), trailing)
 
 
 @rng_bit_generator_p.batch
 def _(
     axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, shape: tuple, **params: Any
 ) -> tuple:
-    # The state of the first example makes the bits of all: they are still independent of each other.
+    # The state of the first example generates the bits of all: they are still independent of each other.
     states = moveaxis(args[0], in_dims[0], 0)
     count = aval_of(states).shape[0]
     first = first_of(states, 1)
@@ -442,7 +434,7 @@ def _(
 def _(b: Any, key: Any, *, shape: tuple, dtype: Any, algorithm: RandomAlgorithm) -> list:
     narrow = key.dtype == _U32
     state = key
-    if narrow:  # the engine wants pairs of words as 64-bit numbers
+    if narrow:  # XLA takes pairs of words as 64-bit numbers
         pairs = b.reshape(key, (2, 2))
         state = b.op("bitcast_convert", [pairs], intern_aval((2,), _U64, False, None))
     attribute = f"#stablehlo<rng_algorithm {_ALGORITHMS[algorithm]}>"
@@ -458,10 +450,9 @@ rng_uniform_p = Primitive("rng_uniform", family=WHOLE)
 
 
 def rng_uniform(a: Any, b: Any, shape: Sequence[int]) -> Any:
-    """Numbers uniform in [a, b) from a generator that keeps its own state: they differ run by run.
+    """Draw uniform numbers in [a, b) from a stateful generator: they differ between runs.
 
-    `a` and `b` are scalars of the dtype of the result. Use `sagax.random` for numbers that follow
-    from a key.
+    `a` and `b` are scalars of the dtype of the result. Use `sagax.random` for reproducible numbers from a key.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -486,10 +477,7 @@ def _(a: ShapedArray, b: ShapedArray, *, shape: tuple) -> ShapedArray:
     return intern_aval(shape, a.dtype, False, None)
 
 
-@rng_uniform_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, shape: tuple) -> tuple:
-    out = rng_uniform_p.bind(*primals, shape=shape)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(rng_uniform_p)
 
 
 @rng_uniform_p.lower

@@ -1,11 +1,11 @@
-"""Block ciphers that make random bits of counters: threefry and philox.
+"""Define the block ciphers of random bits: threefry and philox.
 
-They are those of J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2,
-3", SC 2011, on 2 or 4 words of 32 bits. A block depends on the key and on what is enciphered only: a
-large array of random numbers can be made in pieces, on any device.
+They are those of J. Salmon, M. Moraes, R. Dror, D. Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011,
+on 2 or 4 words of 32 bits. A block depends only on the key and on the enciphered words, so that devices can
+compute shards of a random array independently.
 
-Each cipher is a primitive whose operands are the words of the key and those of the block: uint32
-scalars, or arrays of one rank whose sizes are equal or 1.
+Each cipher is a primitive. Its operands are the words of the key and of the block: uint32 scalars, or arrays of
+one rank whose sizes are equal or 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, u32
 from sagax._src.core.staging import stage
-from sagax._src.core.tangents import Zero
+from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError
 from sagax._src.primitives.arithmetic import add, mul
@@ -36,14 +36,14 @@ _I32, _U32, _U64 = np.dtype(np.int32), np.dtype(np.uint32), np.dtype(np.uint64)
 
 
 def wide(value: int) -> Any:
-    """An int as a uint64 scalar, in programs where literals have at most 32 bits as well."""
+    """Return an int as a uint64 scalar, also where literals have at most 32 bits."""
     low = convert(np.uint32(value & 0xFFFFFFFF), _U64)
     if value < 1 << 32:
         return low
     return bitwise_or(shift_left(convert(np.uint32(value >> 32), _U64), wide(32)), low)
 
 
-# the ciphers, written with the operations that `ops` has -----------------------------------------------
+# the ciphers, in terms of the operations of `ops` ------------------------------------------------------
 
 Words = list[Any]
 
@@ -56,7 +56,7 @@ _ROTATIONS = {
 
 
 def _threefry(key: Words, block: Words, ops: Any) -> Words:
-    """20 rounds of adding, rotating and xor; after each four the key is added, shifted by a word."""
+    """Run 20 rounds of adding, rotating and xor; after each four add the key, rotated by a word."""
     n = len(block)
     parity = functools.reduce(ops.xor, key, ops.word(_PARITY))
     schedule = [*key, parity]
@@ -81,7 +81,7 @@ _STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def _philox(key: Words, block: Words, ops: Any) -> Words:
-    """10 rounds of long multiplication, whose halves are spread over the block; the key takes steps."""
+    """Run 10 rounds of long multiplication, whose halves spread over the block; the key is incremented."""
     x, key = list(block), list(key)
     for i in range(10):
         if i:
@@ -96,7 +96,7 @@ def _philox(key: Words, block: Words, ops: Any) -> Words:
 
 
 class _Lax:
-    """The operations of the ciphers on traced values."""
+    """Implement the operations of the ciphers on traced values."""
 
     word = np.uint32
     add = staticmethod(add)
@@ -114,7 +114,7 @@ class _Lax:
 
 
 class _Numpy:
-    """The operations of the ciphers on NumPy arrays."""
+    """Implement the operations of the ciphers on NumPy arrays."""
 
     word = np.uint32
     add = staticmethod(np.add)
@@ -131,7 +131,7 @@ class _Numpy:
 
 
 class _Hlo:
-    """The operations of the ciphers on arrays of one type in a module that is written."""
+    """Implement the operations of the ciphers on arrays of one type in a module under construction."""
 
     def __init__(self, b: Any, aval: ShapedArray) -> None:
         self.b, self.aval = b, aval
@@ -152,13 +152,13 @@ class _Hlo:
         return self.b.op("or", [left, right], self.aval)
 
 
-# XLA for the CPU runs a program in the calling thread if it estimates fewer than 1,000 operations. It takes
-# a loop for one turn: so that a loop lets small draws pass that take less time than waking another thread.
-_LOOPED = range(7, 17)  # blocks; fewer pass unrolled, more are too many either way
+# XLA for the CPU runs an executable in the calling thread if it estimates fewer than 1,000 operations. It
+# counts a loop as one iteration: a loop thus keeps small draws in the calling thread, which is faster.
+_LOOPED = range(7, 17)  # blocks; fewer pass unrolled, more exceed the limit either way
 
 
 def _threefry_loop(b: Any, key: Words, block: Words, shape: tuple) -> Words:
-    """Threefry of two words as a loop of five turns, each of four rounds and an addition of the key."""
+    """Compute threefry of two words in a loop of five iterations: four rounds and an addition of the key."""
     scalar, number = intern_aval((), _U32, False, None), intern_aval((), _I32, False, None)
     on_scalars = _Hlo(b, scalar)
     parity = functools.reduce(on_scalars.xor, key, on_scalars.word(_PARITY))
@@ -177,17 +177,17 @@ def _threefry_loop(b: Any, key: Words, block: Words, shape: tuple) -> Words:
     ops = _Hlo(b, out)
     one = intern_aval((1,), _U32, False, None)
 
-    def of_turn(words: Any, place: int, turn: Any) -> Any:
-        at = b.op("add", [turn, b.constant(5 * place, _I32)], number)
+    def iteration_word(words: Any, offset: int, iteration: Any) -> Any:
+        at = b.op("add", [iteration, b.constant(5 * offset, _I32)], number)
         found = b.op("dynamic_slice", [words, at], one, slice_sizes=b.ints((1,)))
         return b.stretch(b.reshape(found, ()), shape)
 
-    def body(turn: Any, x: Any, y: Any) -> list:
+    def body(iteration: Any, x: Any, y: Any) -> list:
         for j in range(4):
             x = ops.add(x, y)
-            y = ops.xor(x, ops.rotate(y, of_turn(distances, j, turn)))
-        x, y = [ops.add(w, of_turn(table, i, turn)) for i, w in enumerate((x, y))]
-        return [b.op("add", [turn, b.constant(1, _I32)], number), x, y]
+            y = ops.xor(x, ops.rotate(y, iteration_word(distances, j, iteration)))
+        x, y = [ops.add(w, iteration_word(table, i, iteration)) for i, w in enumerate((x, y))]
+        return [b.op("add", [iteration, b.constant(1, _I32)], number), x, y]
 
     first = [
         b.stretch(on_scalars.add(w, k), shape)
@@ -207,7 +207,7 @@ def _cipher(
     name: str,
     key_words: int,
     block_words: int,
-    rounds: Callable[[Words, Words, Any], Words],
+    cipher: Callable[[Words, Words, Any], Words],
     loop: Callable[[Any, Words, Words, tuple], Words] | None = None,
 ) -> Primitive:
     p = Primitive(
@@ -217,11 +217,11 @@ def _cipher(
     count = key_words + block_words
 
     def apply(operands: Sequence[Any], ops: Any) -> Words:
-        return rounds(list(operands[:key_words]), list(operands[key_words:]), ops)
+        return cipher(list(operands[:key_words]), list(operands[key_words:]), ops)
 
     @functools.lru_cache(maxsize=1024)
     def unrolled(avals: tuple) -> Jaxpr:
-        # XLA fuses it with what makes the counters and with what uses the bits
+        # XLA fuses it with the computation of counters and with consumers
         return stage(lambda *xs: apply(xs, _Lax), avals)[0]
 
     @p.abstract
@@ -241,10 +241,7 @@ def _cipher(
         with np.errstate(over="ignore"):
             return [np.broadcast_to(x, shape) for x in apply(operands, _Numpy)]
 
-    @p.jvp
-    def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
-        outs = p.bind(*primals)
-        return outs, [Zero.like(aval_of(out)) for out in outs]
+    set_zero_derivative(p)
 
     @p.batch
     def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
@@ -278,7 +275,7 @@ def _cipher(
 
 
 def _one_key_for_few(key: Words, shape: tuple) -> bool:
-    """Whether a loop is the better program: one key enciphers as many blocks as `_LOOPED` says."""
+    """Return whether a loop is faster: one key enciphers a number of blocks in `_LOOPED`."""
     one_key = not any(x.aval.shape for x in key)
     return one_key and dims.is_static(shape) and math.prod(shape) in _LOOPED
 

@@ -1,8 +1,7 @@
-"""The implementations of keys: what seeding, splitting and drawing do with a key's numbers.
+"""Implement PRNGs: seeding, splitting and drawing in terms of a key's numbers.
 
-Four are counter based: bits are counters enciphered with the key, by the ciphers in
-random_ciphers.py. Two leave the drawing of bits to the engine's generator, which is quicker on some
-devices, but gives other bits on others.
+Four are counter based: bits are counters enciphered with the key, by the ciphers in random_ciphers.py. Two
+draw bits from XLA's generator, which is faster on some devices, but gives other bits on others.
 """
 
 from __future__ import annotations
@@ -63,14 +62,14 @@ _ZERO = np.uint32(0)
 
 
 def _counters(shape: tuple) -> tuple[Any, Any]:
-    """The position of each element of an array in row-major order, as high and low words."""
+    """Return the row-major index of each element of an array, as high and low words."""
     if not dims.is_static(shape):
         flat = iota_p.bind(dtype=_U64, shape=(dims.size(shape),), dimension=0)
         return _halves(reshape(flat, shape))
     dtype = _U32 if math.prod(shape) <= 1 << 32 else _U64
     total: Any = None
     stride = 1
-    # One term for each dimension, so that a program that is split between devices stays local.
+    # One term for each dimension, so that a sharded computation stays local.
     for axis in reversed(range(len(shape))):
         if shape[axis] != 1:
             term = iota_p.bind(dtype=dtype, shape=shape, dimension=axis)
@@ -84,7 +83,7 @@ def _counters(shape: tuple) -> tuple[Any, Any]:
 
 
 def _halves(x: Any) -> tuple[Any, Any]:
-    """The high and the low word of integers; of less than 64 bits the high one is 0."""
+    """Return the high and the low word of integers; for less than 64 bits the high one is 0."""
     if aval_of(x).dtype.itemsize < 8:
         return _ZERO, convert(x, _U32)
     bits = convert(x, _U64)
@@ -92,7 +91,7 @@ def _halves(x: Any) -> tuple[Any, Any]:
 
 
 def _key_words(data: Any, rank: int) -> list:
-    """The words of each key, with `rank` further dimensions of size 1."""
+    """Return the words of each key, with `rank` further dimensions of size 1."""
     ndim = aval_of(data).ndim - 1
     words = list(unstack(data, ndim))
     if ndim and rank:
@@ -102,7 +101,7 @@ def _key_words(data: Any, rank: int) -> list:
 
 
 def _beside_keys(words: list, data: Any) -> list:
-    """Words of blocks with leading dimensions of size 1 for those of the keys."""
+    """Add leading dimensions of size 1, for the keys, to words of blocks."""
     ndim = aval_of(data).ndim - 1
     if not ndim:
         return words
@@ -111,7 +110,7 @@ def _beside_keys(words: list, data: Any) -> list:
 
 
 def _as_key(words: list, shape: tuple) -> Any:
-    """Words as the numbers of keys; scalars among them stand for all keys."""
+    """Combine words to the numbers of keys; scalars broadcast over all keys."""
     full = [
         x if dims.same_shape(aval_of(x).shape, shape) else broadcast_in_dim(x, shape) for x in words
     ]
@@ -131,8 +130,8 @@ def _split(cipher: Primitive, key_words: int, block_words: int) -> Callable[...,
 
 
 def _bits(cipher: Primitive, block_words: int, folded: bool = True) -> Callable[..., Any]:
-    """Bits of enciphered counters. Numbers of up to 32 bits are the xor of all words of a block, those
-    of 64 its first two words, onto which the others are `folded` or not."""
+    """Compute bits from enciphered counters. Up to 32 bits are the xor of all words of a block; 64 bits are
+    its first two words, `folded` with the others or not."""
 
     of_counters = _bits_of_counters(cipher, block_words, folded)
 
@@ -170,7 +169,7 @@ def _fold_in(cipher: Primitive, key_words: int, block_words: int) -> Callable[..
 def _seed_enciphered(
     cipher: Primitive, key_words: int, before: int, after: int
 ) -> Callable[..., Any]:
-    """Seeds with `before` zeros before their two words and `after` behind them, enciphered."""
+    """Encipher seeds, with `before` zeros before their two words and `after` zeros after them."""
 
     def seed(seeds: Any) -> Any:
         out = cipher.bind(*[_ZERO] * before, *_halves(seeds), *[_ZERO] * after)
@@ -183,9 +182,9 @@ def _seed_as_key(seeds: Any) -> Any:
     return _as_key(list(_halves(seeds)), aval_of(seeds).shape)
 
 
-# Each element of the result enciphers a block of its own and takes one of the two words: this compiles in half
-# the time of two ciphers side by side, and is vectorized. These numbers of keys are quicker otherwise: as few
-# operations as run in the calling thread, or a loop that does (`_LOOPED` in random_ciphers.py).
+# Each element of the result enciphers its own block and uses one of the two words: this compiles in half the time
+# of two adjacent ciphers, and is vectorized. These numbers of keys are faster otherwise: few enough operations to
+# run in the calling thread, or a loop that does (`_LOOPED` in random_ciphers.py).
 _SIDE_BY_SIDE = range(4, 17)
 
 
@@ -207,7 +206,7 @@ def _threefry_bits(data: Any, bit_width: int, shape: tuple) -> Any:
 
 
 def _threefry_elements(data: Any, shape: tuple) -> Any:
-    """uint32[*keys, *shape, 2]: of each block the word that its element stands for."""
+    """uint32[*keys, *shape, 2]: the word of each element, from its own block."""
     element = iota_p.bind(dtype=_U32, shape=(2 * math.prod(shape),), dimension=0)
     block, last = shift_right_logical(element, np.uint32(1)), bitwise_and(element, np.uint32(1))
     block, last = _beside_keys([block, last], data)
@@ -222,8 +221,8 @@ _threefry_folded = _bits(threefry2x32_p, 2)
 _threefry_fold_in = _fold_in(threefry2x32_p, 2, 2)
 
 
-# The order of former times, under the option threefry_partitionable=False: a block holds the counters
-# i and i + n / 2, so that an element depends on the size of the whole array.
+# The legacy order, under the option threefry_partitionable=False: a block holds the counters i and
+# i + n / 2, so that an element depends on the size of the whole array.
 
 
 def _enciphered_in_halves(data: Any, count: int) -> Any:
@@ -231,7 +230,7 @@ def _enciphered_in_halves(data: Any, count: int) -> Any:
     half = (count + 1) // 2
     first = iota_p.bind(dtype=_U32, shape=(half,), dimension=0)
     second = add(first, np.uint32(half))
-    if count % 2:  # an odd number is filled up with a 0
+    if count % 2:  # pad an odd count with a 0
         second = select_n(
             lt(second, np.uint32(count)), broadcast_in_dim(np.uint32(0), (half,)), second
         )
@@ -270,11 +269,11 @@ def _bits_in_halves(data: Any, bit_width: int, shape: tuple) -> Any:
     return reshape(words, (*keys, *shape))
 
 
-# by the engine's generator -------------------------------------------------------------------------------
+# by XLA's generator --------------------------------------------------------------------------------------
 
 
 def _engine_bits(data: Any, bit_width: int, shape: tuple) -> Any:
-    """Bits for each key; where there are several keys they all come from the first one."""
+    """Draw bits for each key; those of several keys all come from the first one."""
     keys = aval_of(data).shape[:-1]
     _, bits = rng_bit_generator_p.bind(
         first_of(data, 1) if keys else data,
@@ -291,7 +290,7 @@ def _doubled_seed(seeds: Any) -> Any:
 
 
 def _half_keys(data: Any) -> Any:
-    """uint32[*keys, 4] as two threefry keys each."""
+    """Return uint32[*keys, 4] as two threefry keys each."""
     return reshape(data, (*aval_of(data).shape[:-1], 2, 2))
 
 
@@ -313,7 +312,7 @@ def _rbg_fold_in(data: Any, numbers: Any) -> Any:
     return reshape(halves, (*aval_of(halves).shape[:-2], 4))
 
 
-_STRIDE = 10  # bits drawn from neighbouring states would be related: take every tenth
+_STRIDE = 10  # adjacent states are correlated: take every tenth
 
 
 def _unsafe_split(data: Any, shape: tuple) -> Any:
@@ -342,7 +341,7 @@ def _unsafe_fold_in(data: Any, numbers: Any) -> Any:
     return bitwise_xor(*full)
 
 
-# all of them --------------------------------------------------------------------------------------------
+# registration --------------------------------------------------------------------------------------------
 
 threefry_prng_impl = register_impl(
     PRNGImpl(

@@ -1,10 +1,10 @@
 """Define windowed reductions, and the primitives of their derivatives.
 
-The sum over windows is linear. The derivative of an extremum takes from each window the tangent of
-the element that was selected (`select_and_gather_add`), whose transpose puts each cotangent back to
-that element (`select_and_scatter_add`).
+The sum over windows is linear. The derivative of an extremum selects from each window the tangent of the
+extreme element (`select_and_gather_add`). The transpose adds each cotangent at that element
+(`select_and_scatter_add`).
 
-Reductions by a computation of the user's own hold a program: see `higher_order/generic_windows.py`.
+Reductions by user-defined computations are higher-order: see `higher_order/generic_windows.py`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _reduction(
     neutral: Callable[[Any], Any],
     **answers: Any,
 ) -> Primitive:
-    """Windows combined by an XLA operation with a neutral element, with which they are padded."""
+    """Define a windowed reduction by an XLA operation, padded with its neutral element."""
     p = Primitive(
         name, exact=lambda avals: not dtypes.is_inexact(avals[0].dtype),
         family=REDUCTION, shard_rule=shard_resized, **answers,
@@ -139,7 +139,7 @@ reduce_window_min_p = _reduction(
 
 
 def _shard_selection(call: Any) -> list:
-    """What a maximum passes on: tangents to results, or cotangents back to operands."""
+    """Shard the tangents, or the cotangents, of a windowed maximum."""
     if call.outs[0].shape == call.avals[1].shape:
         return [call.cuts[1]]
     shapes = [a.shape for a in call.avals]
@@ -161,10 +161,10 @@ _extremum_jvp(reduce_window_max_p, ge_p)
 _extremum_jvp(reduce_window_min_p, le_p)
 
 
-# What is selected from each window ----------------------------------------------------------------
+# Selection in windows -----------------------------------------------------------------------------
 
-# the primitive that decides whether an element stays selected, in sight of a later one:
-# its name in StableHLO, the same in NumPy, and what loses against everything
+# the comparison that keeps an element selected against the next one: its StableHLO name, the NumPy
+# function, and the value that loses every comparison
 _SELECTIONS: dict[Primitive, tuple[str, Callable, Callable]] = {
     ge_p: ("GE", np.greater_equal, _least),
     le_p: ("LE", np.less_equal, _greatest),
@@ -172,19 +172,19 @@ _SELECTIONS: dict[Primitive, tuple[str, Callable, Callable]] = {
 
 
 def _flat(windows: np.ndarray, n: int) -> np.ndarray:
-    """Windows with their elements along one dimension; `n` dimensions are those of their numbers."""
+    """Flatten the elements of windows to one dimension, after the `n` dimensions of window indices."""
     return windows.reshape(*windows.shape[:n], math.prod(windows.shape[n:]))
 
 
 def _numpy_selected(windows: np.ndarray, n: int, stays: Callable, first: Any) -> np.ndarray:
-    """Which element of each window is selected, -1 where none is as good as `first`."""
+    """Return the index of the selected element of each window, -1 where none is as good as `first`."""
     flat = _flat(windows, n)
-    place = np.full(flat.shape[:-1], -1)
+    offset = np.full(flat.shape[:-1], -1)
     best = np.full(flat.shape[:-1], first, windows.dtype)
     for k in range(flat.shape[-1]):
-        later = ~stays(best, flat[..., k])
-        best, place = np.where(later, flat[..., k], best), np.where(later, k, place)
-    return place
+        replaced = ~stays(best, flat[..., k])
+        best, offset = np.where(replaced, flat[..., k], best), np.where(replaced, k, offset)
+    return offset
 
 
 select_and_gather_add_p = Primitive(
@@ -194,7 +194,7 @@ select_and_gather_add_p = Primitive(
 
 @select_and_gather_add_p.abstract
 def _(t: ShapedArray, x: ShapedArray, *, select_prim: Primitive, **params: Any) -> ShapedArray:
-    # from each window of `x` the extreme element is selected: its tangent is the result
+    # select the extreme element of each window of `x`: return its tangent
     _check_selection("select_and_gather_add", select_prim, x)
     if not dims.same_shape(t.shape, x.shape):
         raise ShapeError(
@@ -218,10 +218,12 @@ def _check_selection(function: str, select_prim: Primitive, x: ShapedArray) -> N
 def _(t: np.ndarray, x: np.ndarray, *, select_prim: Primitive, **params: Any) -> np.ndarray:
     window = window_of(**params)
     _, stays, worst = _SELECTIONS[select_prim]
-    place = _numpy_selected(numpy_windows(x, window, worst(x.dtype)), x.ndim, stays, worst(x.dtype))
+    offset = _numpy_selected(
+        numpy_windows(x, window, worst(x.dtype)), x.ndim, stays, worst(x.dtype)
+    )
     windows = _flat(numpy_windows(t, window, 0), x.ndim)
-    taken = np.take_along_axis(windows, np.maximum(place, 0)[..., None], -1)[..., 0]
-    return np.where(place >= 0, taken, np.zeros((), t.dtype))
+    taken = np.take_along_axis(windows, np.maximum(offset, 0)[..., None], -1)[..., 0]
+    return np.where(offset >= 0, taken, np.zeros((), t.dtype))
 
 
 @select_and_gather_add_p.jvp
@@ -249,15 +251,15 @@ def _(ct: Any, t: Any, x: Any, *, select_prim: Primitive, **params: Any) -> tupl
             ),
             None,
         )
-    # number the elements from 1, find the number of the selected ones, and add there; 0 is none
+    # number the elements from 1, find the numbers of the selected ones, and add there; 0 is none
     shape = t.shape
     size = dims.size(shape)
     numbers = reshape(slice_in_dim(iota(np.int32, size + 1), 1, None), shape)
-    places = select_and_gather_add_p.bind(numbers, x, select_prim=select_prim, **params)
+    selected = select_and_gather_add_p.bind(numbers, x, select_prim=select_prim, **params)
     count = dims.size(aval_of(ct).shape)
     flat = scatter_add(
         zeros_of(intern_aval((size + 1,), t.dtype, False, None)),
-        reshape(places, (count, 1)),
+        reshape(selected, (count, 1)),
         reshape(ct, (count,)),
         ScatterDimensionNumbers((), (0,), (0,)),
         mode=GatherScatterMode.PROMISE_IN_BOUNDS,
@@ -306,7 +308,7 @@ select_and_scatter_add_p = Primitive(
 
 @select_and_scatter_add_p.abstract
 def _(source: ShapedArray, x: ShapedArray, *, select_prim: Primitive, **params: Any) -> ShapedArray:
-    # from each window of `x` the extreme element is selected: there the source is added
+    # select the extreme element of each window of `x`: add the source there
     function = "select_and_scatter_add"
     _check_selection(function, select_prim, x)
     same_dtypes(function, [source, x])
@@ -331,10 +333,10 @@ def _(source: np.ndarray, x: np.ndarray, *, select_prim: Primitive, **params: An
     # a window starts with its first element, whatever it is
     flat = _flat(windows, x.ndim)
     first = flat[..., 0] if flat.size else np.zeros((), x.dtype)
-    place = np.maximum(_numpy_selected(windows, x.ndim, stays, first), 0)
+    offset = np.maximum(_numpy_selected(windows, x.ndim, stays, first), 0)
     out = np.zeros(window.padded(x.shape), np.result_type(source.dtype, np.float32))
-    numbers = np.indices(place.shape)
-    offsets = np.unravel_index(place, window.sizes) if x.ndim else ()
+    numbers = np.indices(offset.shape)
+    offsets = np.unravel_index(offset, window.sizes) if x.ndim else ()
     index = tuple([o * s + k for o, s, k in zip(numbers, window.strides, offsets)])
     np.add.at(out, index, source)
     back = tuple([(-lo, -hi, 0) for lo, hi in window.padding])
@@ -381,7 +383,7 @@ def _(
 
 @select_and_scatter_add_p.lower
 def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> Any:
-    if not x.aval.shape:  # for a scalar the engine's pass that expands the operation aborts
+    if not x.aval.shape:  # XLA's expansion pass aborts on scalars
         return source
     window = window_of(**params)
     if not dims.is_static((*window.sizes, *window.strides)):
@@ -449,15 +451,15 @@ def _scatter_in_steps(source: Any, x: Any, select_prim: Primitive, window: Windo
     # without the barrier each element of the result would repeat the selections
     chosen, source = optimization_barrier((chosen, source))
     nothing, total = broadcast(zero, counts), None
-    for k, place in zip(numbers, np.ndindex(*window.sizes), strict=True):
+    for k, offset in zip(numbers, np.ndindex(*window.sizes), strict=True):
         part = select_n(eq(chosen, k), nothing, source)
-        part = pad(part, zero, window.placing(place, shape))
+        part = pad(part, zero, window.scatter_padding(offset, shape))
         total = part if total is None else add(total, part)
     return pad(total, zero, window.without_pad)
 
 
 def _inlined(b: Any, fun: Callable, operands: Sequence[Any]) -> Any:
-    """The operations of a function of arrays, in the program that is being built."""
+    """Inline the operations of a function of arrays in the jaxpr under construction."""
     jaxpr, consts = stage(lambda *xs: [fun(*xs)], [v.aval for v in operands])
     return b.inline(jaxpr, operands, [b.constant(c) for c in consts])[0]
 
@@ -486,7 +488,7 @@ _FORMS = [
     ((4,), _window((3,), (2,), ((2, -1),), (3,), (2,))),
     ((3,), _window((4,))),
 ]
-# some windows hold nothing but padding, so that extrema are infinite
+# some windows hold only padding, so that extrema are infinite
 _EMPTY = [
     ((5,), _window((2,), (1,), ((2, 1),), (2,), (3,))),
     ((4,), _window((3,), (2,), ((5, -1),), (3,), (2,))),

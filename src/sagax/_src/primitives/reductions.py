@@ -1,4 +1,4 @@
-"""Reductions: sums, products, extrema, logical ones, positions of extrema, and any other monoid."""
+"""Define reductions: sums, products, extrema, logical ones, argmin and argmax, and any monoid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
 from sagax._src.core.staging import stage
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.lazy_import import lazy_imports
@@ -46,7 +46,7 @@ reduce_sum_p.samples = [
 
 
 def axes_of(operand: Any, axes: Sequence[int] | int | None, function: str) -> tuple[int, ...]:
-    """`axes` as sorted non-negative ints; None means all."""
+    """Convert `axes` to sorted non-negative ints; None means all."""
     ndim = aval_of(operand).ndim
     if axes is None:
         return tuple(range(ndim))
@@ -74,7 +74,7 @@ def _reduction(
     samples: Sequence[Any],
     **answers: Any,
 ) -> Primitive:
-    """A primitive that combines elements over `axes` with an XLA operation and its neutral element."""
+    """Define a primitive that reduces `axes` by an XLA operation with its neutral element."""
     mask = mask_filled("axes", neutral)
     p = Primitive(name, exact=exact, samples=samples, family=REDUCTION, mask_rule=mask, **answers)
 
@@ -104,17 +104,13 @@ def _reduction(
     return p
 
 
-def _exact_unless_inexact(avals: tuple) -> bool:
-    return not dtypes.is_inexact(avals[0].dtype)
-
-
 def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
     def reference(x: np.ndarray, axes: tuple) -> np.ndarray:
         if dtype_predicates.is_complex(x.dtype):
             return _complex_extremum(x, axes, largest=pick == 0)
         out = ufunc.reduce(x, axes, initial=dtype_predicates.bounds(x.dtype)[pick])
         if np.count_nonzero(out) != out.size and dtype_predicates.is_floating(x.dtype):
-            # +0 is greater than -0: the extreme is the one zero only where there is no other
+            # +0 is greater than -0: the result is a negative (or positive) zero only without the other
             signs = np.signbit(x) if pick else ~np.signbit(x)
             right = np.logical_or.reduce(signs & (x == 0), axes)
             zero = x.dtype.type(-0.0 if pick else 0.0)
@@ -129,8 +125,8 @@ def _exact_unless_complex(avals: tuple) -> bool:
 
 
 def _complex_extremum(x: np.ndarray, axes: tuple, *, largest: bool) -> np.ndarray:
-    kept = [i for i in range(x.ndim) if i not in axes]
-    flat = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+    remaining = [i for i in range(x.ndim) if i not in axes]
+    flat = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
     order = np.sort_complex(flat) if flat.ndim == 1 else np.sort(flat, axis=-1)
     return order[..., -1 if largest else 0]
 
@@ -176,8 +172,8 @@ def _extremum_jvp(p: Primitive) -> None:
         if is_zero(t) or not dtypes.is_inexact(aval.dtype):
             return out, Zero.like(aval_of(out))
         # where several elements attain the extremum, each gets an equal share
-        kept = s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
-        chosen = s.convert(comparison.eq(x, kept), aval.dtype)
+        expanded = s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
+        chosen = s.convert(comparison.eq(x, expanded), aval.dtype)
         count = reduce_sum(chosen, axes)
         return out, ar.div(reduce_sum(ar.mul(t, chosen), axes), count)
 
@@ -230,20 +226,11 @@ reduce_xor_p = _reduction(
 )
 
 
-def _no_derivative(p: Primitive) -> None:
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-        out = p.bind(*primals, **params)
-        return out, Zero.like(aval_of(out))
-
-    p.jvp_rule = jvp
-
-
-for _p in (reduce_and_p, reduce_or_p, reduce_xor_p):
-    _no_derivative(_p)
+set_zero_derivative(reduce_and_p, reduce_or_p, reduce_xor_p)
 
 
 def _multiplied_in_order(avals: tuple) -> bool:
-    """Integers, whose products do not depend on the order, and few enough real numbers."""
+    """Accept integers, whose products are independent of the order, and short real reductions."""
     (x,) = avals
     if x.dtype in (np.float32, np.float64):
         return x.size <= s.SUMMED_IN_ORDER
@@ -254,8 +241,8 @@ def _prod_reference(x: np.ndarray, axes: tuple) -> np.ndarray:
     if dtype_predicates.is_narrow_float(x.dtype):
         return np.prod(x.astype(np.float32), axis=axes).astype(x.dtype)
     if _multiplied_in_order((x,)) and x.dtype.kind == "f" and x.size:
-        kept = [i for i in range(x.ndim) if i not in axes]
-        rows = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+        remaining = [i for i in range(x.ndim) if i not in axes]
+        rows = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
         return np.multiply.accumulate(rows, -1)[..., -1]
     return np.prod(x, axis=axes, dtype=x.dtype)
 
@@ -276,10 +263,10 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
         return out, Zero.like(aval_of(out))
     # Multiply pairs, and their tangents by the product rule: no division, so zeros are no special case.
     aval = aval_of(x)
-    kept = tuple(i for i in range(aval.ndim) if i not in axes)
+    remaining = tuple(i for i in range(aval.ndim) if i not in axes)
     n = dims.size(tuple(aval.shape[a] for a in axes))
-    shape = (n, *(aval.shape[i] for i in kept))
-    x, t = (s.reshape(s.transpose(v, (*axes, *kept)), shape) for v in (x, t))
+    shape = (n, *(aval.shape[i] for i in remaining))
+    x, t = (s.reshape(s.transpose(v, (*axes, *remaining)), shape) for v in (x, t))
     if n == 0:
         return out, Zero.like(aval_of(out))
     while n > 1:
@@ -297,7 +284,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
     return out, s.reshape(t, aval_of(out).shape)
 
 
-# positions of extrema ------------------------------------------------------------------------------
+# argmin and argmax ---------------------------------------------------------------------------------
 
 
 def _position(name: str, numpy: Any, direction: str) -> Primitive:
@@ -361,7 +348,7 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
             "reduce", [x, positions, *start], outs, regions=[body], dimensions=b.ints(axes)
         )[1]
 
-    _no_derivative(p)
+    set_zero_derivative(p)
     return p
 
 
@@ -372,7 +359,7 @@ argmin_p = _position("argmin", np.argmin, "LT")
 # any other monoid ------------------------------------------------------------------------------------
 
 reduce_p = Primitive(
-    "reduce", family=COMBINING, cost=operand_size, multiple_results=True, holds_program=True
+    "reduce", family=COMBINING, cost=operand_size, multiple_results=True, is_higher_order=True
 )
 
 
@@ -400,7 +387,7 @@ def _(*avals: ShapedArray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: A
 
 @reduce_p.mask
 def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
-    """What a reduction starts from is its neutral element."""
+    """Fill unselected elements with the initial value, which is the neutral element."""
     xs, inits = args[: len(args) // 2], args[len(args) // 2 :]
     filled = [
         trace.filled(x, params["dimensions"], init) for x, init in zip(xs, inits, strict=True)
@@ -411,9 +398,9 @@ def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
 @reduce_p.reference
 def _(*xs: np.ndarray, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any) -> list:
     values, inits = xs[: len(xs) // 2], xs[len(xs) // 2 :]
-    kept = [i for i in range(values[0].ndim) if i not in dimensions]
-    shape = [values[0].shape[i] for i in kept]
-    flat = [np.transpose(v, (*dimensions, *kept)).reshape(-1, *shape) for v in values]
+    remaining = [i for i in range(values[0].ndim) if i not in dimensions]
+    shape = [values[0].shape[i] for i in remaining]
+    flat = [np.transpose(v, (*dimensions, *remaining)).reshape(-1, *shape) for v in values]
     out = [np.broadcast_to(i, shape).copy() for i in inits]
     for index in np.ndindex(*shape):
         acc = [o[index] for o in out]
@@ -470,11 +457,11 @@ def reduce(
     dimensions: Sequence[int],
     out_sharding: Any = None,
 ) -> Any:
-    """`operands` combined over `dimensions` with the monoid `computation`, starting from `init_values`.
+    """Reduce `operands` over `dimensions` with the monoid `computation`, starting from `init_values`.
 
-    `computation(x, y)` combines two scalars (or two structures of them, for several operands), must be
-    associative, and `init_values` its neutral element. Recognised sums, products, extrema and logical
-    operations become the primitives of that name.
+    `computation(x, y)` combines two scalars (or two structures of them, for several operands). It must be
+    associative, and `init_values` its neutral element. Sums, products, extrema and logical operations are
+    recognized and use the specialized primitives.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -485,8 +472,10 @@ def reduce(
     if out_sharding is not None:
         if not from_single:
             found = reduce(operands, init_values, computation, dimensions)
-            kept = [with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found]
-            return type(operands)(kept)
+            constrained = [
+                with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found
+            ]
+            return type(operands)(constrained)
         return with_out_sharding(
             "reduce",
             lambda x: reduce(x, init_values, computation, dimensions),
@@ -542,11 +531,11 @@ def reduce(
         return found
 
     jaxpr, consts = stage(combine, [*scalars, *scalars])
-    for i, (have, want) in enumerate(zip(jaxpr.out_avals, scalars, strict=True)):
-        if have.shape != () or have.dtype != want.dtype:
+    for i, (have, expected) in enumerate(zip(jaxpr.out_avals, scalars, strict=True)):
+        if have.shape != () or have.dtype != expected.dtype:
             raise ArgumentError(
                 "computation must return scalars of the operands' dtypes", function="reduce", argument=f"computation (result {i})",
-                got=have, expected=want,
+                got=have, expected=expected,
             )  # fmt: skip
     outs = reduce_p.bind(
         *values, *inits, jaxpr=ClosedJaxpr(jaxpr, consts), dimensions=axes, computation=computation
@@ -555,7 +544,7 @@ def reduce(
 
 
 def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
-    """The result by a primitive, where the monoid is one that has its own."""
+    """Return the result by a specialized primitive, if the monoid has one."""
     aval = aval_of(x)
     name = getattr(computation, "__name__", "")
     if computation is getattr(ar, name, None) and not hasattr(init, "aval"):
@@ -589,9 +578,9 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
         return with_out_sharding(p.name, op, (operand,), out_sharding)
 
     function.__name__ = function.__qualname__ = p.name
-    function.__doc__ = f"""{what} of `operand` over the dimensions `axes`, which disappear.
+    function.__doc__ = f"""Return {what} of `operand` over the dimensions `axes`, which are removed.
 
-    The result is divided among devices as `out_sharding` says.
+    `out_sharding` shards the result.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -602,36 +591,36 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
 reduce_max = _public(
     reduce_max_p,
-    "The greatest element (NaN if there is one)",
+    "the maximum (NaN if there is one)",
     ">>> int(lax.reduce_max(np.arange(4), (0,)))\n    3",
 )
 reduce_min = _public(
     reduce_min_p,
-    "The least element (NaN if there is one)",
+    "the minimum (NaN if there is one)",
     ">>> int(lax.reduce_min(np.arange(4), (0,)))\n    0",
 )
 reduce_prod = _public(
-    reduce_prod_p, "The product", ">>> int(lax.reduce_prod(np.arange(1, 5), (0,)))\n    24"
+    reduce_prod_p, "the product", ">>> int(lax.reduce_prod(np.arange(1, 5), (0,)))\n    24"
 )
 reduce_and = _public(
     reduce_and_p,
-    "The bitwise (for booleans logical) and",
+    "the bitwise (for booleans logical) and",
     ">>> bool(lax.reduce_and(np.array([True, False]), (0,)))\n    False",
 )
 reduce_or = _public(
     reduce_or_p,
-    "The bitwise (for booleans logical) or",
+    "the bitwise (for booleans logical) or",
     ">>> bool(lax.reduce_or(np.array([True, False]), (0,)))\n    True",
 )
 reduce_xor = _public(
     reduce_xor_p,
-    "The bitwise (for booleans logical) exclusive or",
+    "the bitwise (for booleans logical) exclusive or",
     ">>> bool(lax.reduce_xor(np.array([True, True]), (0,)))\n    False",
 )
 
 
 def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The position of the greatest element along `axis`: the first of several, and of NaN before any.
+    """Return the index of the maximum along `axis`: the first of several; NaN counts as the maximum.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -645,7 +634,7 @@ def argmax(operand: Any, axis: int, index_dtype: Any) -> Any:
 
 
 def argmin(operand: Any, axis: int, index_dtype: Any) -> Any:
-    """The position of the least element along `axis`: the first of several, and of NaN before any.
+    """Return the index of the minimum along `axis`: the first of several; NaN counts as the minimum.
 
     >>> from sagax import lax
     >>> import numpy as np

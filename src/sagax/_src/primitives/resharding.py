@@ -1,4 +1,4 @@
-"""Primitives that say how a value is to be divided among devices."""
+"""Define primitives that constrain the shardings of values."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 
 
 class MissingMeshError(SagaxError, RuntimeError):
-    """A bare `PartitionSpec` where no mesh is in force."""
+    """A bare `PartitionSpec` was used without a current mesh."""
 
     code = "SX0214"
 
 
-MissingMeshError.__module__ = "sagax.errors"  # its public home
+MissingMeshError.__module__ = "sagax.errors"  # the public module
 
 
 def resolved(given: Any, function: str, argument: str, mesh: Any = None) -> Sharding | None:
-    """One given sharding: a `PartitionSpec` refers to the mesh in force (or else to `mesh`), a device
-    is all by itself."""
+    """Resolve a sharding: a `PartitionSpec` refers to the current mesh (or else to `mesh`), a device
+    is a sharding of its own."""
     if isinstance(given, Format):
         given = given.sharding
     if given is None or isinstance(given, Sharding):
@@ -68,7 +68,7 @@ def resolved(given: Any, function: str, argument: str, mesh: Any = None) -> Shar
 
 
 def check_not_manual(sharding: NamedSharding, **facts: Any) -> None:
-    """Raises a ValueError if a value inside of `shard_map` is to be divided along axes that it maps."""
+    """Raise a ValueError for a sharding, inside of `shard_map`, along axes that it maps."""
     manual = meshes.get_abstract_mesh().manual_axes
     used = [n for n in sharding.spec.used_axes() if n in manual]
     if used:
@@ -92,7 +92,7 @@ def check_not_manual(sharding: NamedSharding, **facts: Any) -> None:
 
 
 def mesh_in_types(values: Sequence[Any]) -> Any:
-    """The mesh of the first value that shows one in its type, or None."""
+    """Return the mesh of the first value that shows one in its type, or None."""
     for x in values:
         sharding = getattr(getattr(x, "aval", None), "sharding", None)
         if sharding is not None:
@@ -103,7 +103,7 @@ def mesh_in_types(values: Sequence[Any]) -> Any:
 def with_out_sharding(
     function: str, op: Callable[..., Any], operands: Sequence[Any], out_sharding: Any
 ) -> Any:
-    """`op(*operands)`, with the result divided as `out_sharding` says; within, the compiler chooses."""
+    """Bind `op(*operands)`, with the result sharded by `out_sharding`; inside, the compiler chooses."""
     if out_sharding is None:
         return op(*operands)
     mesh = mesh_in_types(operands)
@@ -119,7 +119,7 @@ def with_out_sharding(
 
 
 def takes_out_sharding(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with an argument `out_sharding`: how its result is divided among devices."""
+    """Add an argument `out_sharding`, the sharding of the result, to `function`."""
 
     @functools.wraps(function)
     def call(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
@@ -132,7 +132,7 @@ def takes_out_sharding(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def left_to_compiler(x: Any, names: Sequence[Any] | None = None) -> Any:
-    """A value whose type does not show these axes of the mesh (default: all) any more."""
+    """Remove these axes of the mesh (default: all) from the type of a value."""
     sharding = getattr(getattr(x, "aval", None), "sharding", None)
     if sharding is None:
         return x
@@ -145,7 +145,7 @@ _SAMPLE = NamedSharding(AbstractMesh((1,), ("x",), (AxisType.Auto,)), PartitionS
 
 
 def _primitive(name: str, open_entry: Any, **answers: Any) -> Primitive:
-    """An identity that fixes a sharding; a mapped dimension gets the entry `open_entry`."""
+    """Define an identity that fixes a sharding; a mapped dimension gets the entry `open_entry`."""
     p = Primitive(
         name,
         family=OPAQUE,
@@ -180,7 +180,7 @@ def _primitive(name: str, open_entry: Any, **answers: Any) -> Primitive:
         if shown is not None and shown.spec.axes(d):
             entry = shown.spec.axes(d)
         elif axis.cut is not None and not set(axis.cut[1]) & set(sharding.spec.used_axes()):
-            entry = axis.cut[1]  # the type of `x` may have been left to the compiler
+            entry = axis.cut[1]  # the type of `x` may have no sharding
         parts.insert(d, entry)
         spec = sharding.spec.update(partitions=tuple(parts))
         return p.bind(x, sharding=sharding.with_spec(spec)), d
@@ -200,7 +200,7 @@ sharding_constraint_p = _primitive("sharding_constraint", UNCONSTRAINED, cost=0)
 reshard_p = _primitive("reshard", None)
 
 
-# Leaves to the compiler what types said ----------------------------------------------------------
+# Removal of shardings from types -------------------------------------------------------------------
 
 forget_p = Primitive(
     "auto_axes", family=OPAQUE, creates_nan=False, samples=[Sample(f32(3, 4), mesh=_SAMPLE.mesh)]
@@ -212,7 +212,7 @@ forget_p.lower_rule = lambda b, x, mesh: x
 
 @forget_p.abstract
 def _(x: Any, *, mesh: Any) -> Any:
-    """The type over a mesh of the same axes of which fewer are Explicit."""
+    """Return the type over a mesh of the same axes of which fewer are Explicit."""
     if x.sharding is None:
         return x
     return x.update(sharding=shown_in_type(NamedSharding(mesh, x.sharding.spec), x.ndim))
@@ -226,7 +226,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, mesh: Any) -> tuple:
 
 @forget_p.transpose
 def _(ct: Any, x: Any, *, mesh: Any) -> list:
-    return [ct]  # where it arrives it gets the sharding of the operand
+    return [ct]  # `add_tangents` reshards it as the operand
 
 
 @forget_p.batch
@@ -234,13 +234,13 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, mesh: Any) -> t
     return forget_p.bind(*args, mesh=mesh), in_dims[0]
 
 
-# Who asks how a value is divided is told when the program is compiled ---------------------------------
+# Inspection of shardings: a callback at compile time --------------------------------------------------
 
-INSPECTED = "sagax_inspected"  # the mark of values whose sharding is asked for
+INSPECTED = "sagax_inspected"  # marks values whose sharding is inspected
 _LOOKS = frozenset({Effect("inspect_sharding")})
 
 inspect_sharding_p = Primitive(
-    "inspect_sharding", family=OPAQUE, multiple_results=True, holds_program=True
+    "inspect_sharding", family=OPAQUE, multiple_results=True, is_higher_order=True
 )
 inspect_sharding_p.sets_sharding = True
 inspect_sharding_p.abstract_rule = lambda x, callback: []
@@ -270,7 +270,7 @@ def _(b: Any, x: Any, *, callback: Callable) -> list:
     mark = f'{{{INSPECTED} = "{len(b.module.inspected)}"}}'
     b.module.inspected.append(callback)
     seen = b.op("optimization_barrier", [x], x.aval, mhlo__frontend_attributes=mark)
-    # A comment, but where shardings are propagated to answer the question: there the value must be used.
+    # A comment, except when shardings are propagated for inspection: then the value must be used.
     attributes = 'call_target_name = "look", has_side_effect = true'
     use = f'"stablehlo.custom_call"({seen.name}) {{{attributes}}} : ({seen.type}) -> ()'
     b.lines.append(f"{b.pad}// {INSPECTED} {use}")

@@ -1,4 +1,4 @@
-"""Rounding to integers, kept in floating point: floor, ceil, round; and the neighbours of a number.
+"""Define rounding of floats to integers (floor, ceil, round), and nextafter.
 
 Constant between their steps, floor, ceil and round have the derivative zero everywhere.
 """
@@ -39,7 +39,7 @@ _ROUNDED = [Sample(f32(2, 3)), Sample(_EDGES, derivatives=False), Sample(f16(4))
 
 
 class RoundingMethod(enum.IntEnum):
-    """What `round` does with a number halfway between two integers."""
+    """Specify the rounding of halfway cases in `round`."""
 
     AWAY_FROM_ZERO = 0
     TO_NEAREST_EVEN = 1
@@ -60,7 +60,7 @@ ceil_p = elementwise(
 
 
 def floor(x: Any) -> Any:
-    """The greatest integers not above `x`, in the floating point dtype of `x`.
+    """Round `x` down to integers, in the floating point dtype of `x`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -71,7 +71,7 @@ def floor(x: Any) -> Any:
 
 
 def ceil(x: Any) -> Any:
-    """The least integers not below `x`, in the floating point dtype of `x`.
+    """Round `x` up to integers, in the floating point dtype of `x`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -111,9 +111,9 @@ def _(b: Any, x: Any, *, rounding_method: RoundingMethod) -> Any:
 
 
 def round(x: Any, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Any:
-    """The integers nearest to `x`, in the floating point dtype of `x`.
+    """Round `x` to the nearest integers, in the floating point dtype of `x`.
 
-    Halves are rounded away from zero, or with TO_NEAREST_EVEN to the even neighbour.
+    Halves are rounded away from zero, or with TO_NEAREST_EVEN to the even integer.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -145,7 +145,7 @@ def _nextafter_numpy(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _next_bits(x: np.ndarray, y: np.ndarray) -> Any:
-    """nextafter by the order of bit patterns, for floating types that NumPy does not know."""
+    """Compute nextafter by bit patterns, for floating types that NumPy does not support."""
     unsigned = np.dtype(f"u{x.dtype.itemsize}")
     raw = np.asarray(x, order="C").view(unsigned).astype(np.int64)
     sign = 1 << (dtypes.itemsize_bits(x.dtype) - 1)
@@ -181,7 +181,7 @@ nextafter_p = elementwise(
 
 
 def nextafter(x1: Any, x2: Any) -> Any:
-    """The floating point numbers next to `x1` in the direction of `x2`; `x2` where they are equal.
+    """Return the floating point numbers next to `x1` in the direction of `x2`; `x2` where they are equal.
 
     >>> from sagax import lax
     >>> import numpy as np

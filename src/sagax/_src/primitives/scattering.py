@@ -1,6 +1,6 @@
-"""Scatters: combine many updates with an array, each at a computed place; and gather's transpose.
+"""Define scatters, which combine updates with an array at computed indices; and gather's transpose.
 
-A scatter is the reverse of a gather, and is described by the same numbers under other names.
+A scatter is the inverse of a gather, and has the same dimension numbers under other names.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class _Fields(NamedTuple):
 
 
 class ScatterDimensionNumbers(_Fields):
-    """How the dimensions of operand, indices and updates of a scatter belong together.
+    """Describe the dimensions of operand, indices and updates of a scatter.
 
     The last dimension of the indices holds index vectors; its entry k indexes dimension
-    `scatter_dims_to_operand_dims[k]` of the operand. At each vector a window of the operand starts,
-    which is combined with a part of the updates: the part's dimensions are `update_window_dims`, in
-    order, and those of the window without `inserted_window_dims` (of size 1). The other dimensions
-    of the updates are those of the indices without the last. Dimension `operand_batching_dims[i]`
-    of the operand goes along with dimension `scatter_indices_batching_dims[i]` of the indices.
+    `scatter_dims_to_operand_dims[k]` of the operand. A window of the operand starts at each vector, and is
+    combined with a window of the updates. Its dimensions are `update_window_dims`, in order, and those of the
+    operand's window without `inserted_window_dims` (of size 1). The other dimensions of the updates are those of
+    the indices without the last. Dimension `operand_batching_dims[i]` of the operand is a batch dimension with
+    `scatter_indices_batching_dims[i]` of the indices.
 
     >>> from sagax import lax
     >>> rows = lax.ScatterDimensionNumbers((1,), (0,), (0,))
@@ -92,22 +92,22 @@ class ScatterDimensionNumbers(_Fields):
 
     @property
     def gather(self) -> GatherDimensionNumbers:
-        """The numbers of the gather that takes from the operand what this scatter writes."""
+        """Return the numbers of the gather that reads what this scatter writes."""
         return GatherDimensionNumbers(*self)
 
     def window(self, ndim: int, updates: tuple) -> tuple:
-        """The sizes of a window in an operand with `ndim` dimensions, given the updates' shape."""
+        """Return the sizes of a window in an operand with `ndim` dimensions, given the updates' shape."""
         sizes: list[Any] = [1] * ndim
-        for d, place in zip(self.gather.window_dims(ndim), self.update_window_dims):
-            sizes[d] = updates[place]
+        for d, dim in zip(self.gather.window_dims(ndim), self.update_window_dims):
+            sizes[d] = updates[dim]
         return tuple(sizes)
 
     def batched(self, indices: bool) -> ScatterDimensionNumbers:
-        """The same with a new leading dimension of operand and updates, maybe of the indices."""
+        """Return the numbers with a new leading dimension of operand and updates, maybe of the indices."""
         return ScatterDimensionNumbers(*self.gather.batched(True, indices))
 
     def text(self, vector_dim: int, first_extra: int, extra: int) -> str:
-        """The attribute of a StableHLO scatter.
+        """Format the attribute of a StableHLO scatter.
 
         `vector_dim` is the last dimension of the indices; the updates have `extra` more dimensions
         from `first_extra` on, those of an extended dtype.
@@ -124,7 +124,7 @@ class ScatterDimensionNumbers(_Fields):
 
 
 def _numbers_of(numbers: Any) -> ScatterDimensionNumbers:
-    """Dimension numbers as given, or made of what has the same fields."""
+    """Return the dimension numbers, converted from an object with the same fields if necessary."""
     if type(numbers) is ScatterDimensionNumbers:
         return numbers
     return ScatterDimensionNumbers(*numbers)
@@ -159,12 +159,12 @@ def _(
     return ct_x, None
 
 
-# What all scatters have in common -----------------------------------------------------------------
+# Shared rules of scatters ---------------------------------------------------------------------------
 
 
 @functools.lru_cache(maxsize=1024)
 def combination(name: str, dtype: Any) -> Jaxpr:
-    """The jaxpr of a primitive of arithmetic on two scalars of `dtype`."""
+    """Return the jaxpr of a primitive of arithmetic on two scalars of `dtype`."""
     scalar = intern_aval((), dtype, False, None)
     primitive = getattr(ar, name + "_p")
     jaxpr, _ = stage(lambda x, y: [primitive.bind(x, y)], [scalar, scalar])
@@ -174,7 +174,7 @@ def combination(name: str, dtype: Any) -> Jaxpr:
 def _scatter_primitive(
     name: str, combine: Callable | None, *, linear: bool = False, exact: Any = False, **answers: Any
 ) -> Primitive:
-    """A scatter that combines by the NumPy ufunc `combine` (None: the update replaces)."""
+    """Define a scatter that combines by the NumPy ufunc `combine` (None: the update replaces)."""
     p = Primitive(
         name,
         multilinear=linear,
@@ -216,7 +216,7 @@ def _scatter_primitive(
         out = x.copy()
         if index is None:
             out = out.reshape(-1)
-            index, updates = _places(x.shape, indices, updates, dimension_numbers, mode)
+            index, updates = _flat_updates(x.shape, indices, updates, dimension_numbers, mode)
         if combine is None:
             out[index] = updates
         else:
@@ -249,10 +249,10 @@ def _check(
         )
     gather = numbers.gather
     gather.check(function, x, indices)
-    for size, place in zip(indices.shape[:-1], gather.batch_dims(updates.ndim)):
-        if not dims.same(size, updates.shape[place]):
+    for size, dim in zip(indices.shape[:-1], gather.batch_dims(updates.ndim)):
+        if not dims.same(size, updates.shape[dim]):
             raise ShapeError(
-                f"dimension {place} of the updates has size {updates.shape[place]}, the dimension "
+                f"dimension {dim} of the updates has size {updates.shape[dim]}, the dimension "
                 f"of the indices that it goes along with has size {size}",
                 function=function,
                 got=f"updates of shape {updates.shape} and indices of shape {indices.shape}",
@@ -273,31 +273,31 @@ def _check(
 def _index_along_axis(
     shape: tuple, indices: np.ndarray, updates: tuple, numbers: Any, mode: Any
 ) -> tuple | None:
-    """The NumPy index of a scatter that replaces whole slices along one axis, all in bounds."""
+    """Return the NumPy index of a scatter that replaces whole slices along one axis, all in bounds."""
     axis = numbers.gather.taken_axis(shape, indices.ndim, numbers.window(len(shape), updates))
     if axis is None:
         return None
-    places = signed_indices(indices[..., 0])
+    starts = signed_indices(indices[..., 0])
     if mode is GatherScatterMode.CLIP:
-        places = np.clip(places, 0, shape[axis] - 1)
-    elif ((places < 0) | (places >= shape[axis])).any():
+        starts = np.clip(starts, 0, shape[axis] - 1)
+    elif ((starts < 0) | (starts >= shape[axis])).any():
         return None
-    return (*(slice(None),) * axis, places)
+    return (*(slice(None),) * axis, starts)
 
 
-def _places(
+def _flat_updates(
     shape: tuple, indices: np.ndarray, updates: np.ndarray, numbers: Any, mode: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Flat places in the operand, and the updates that go there, in the order of the index vectors.
+    """Return flat indices into the operand, and their updates, in the order of the index vectors.
 
-    Those of windows that do not lie inside of the operand are left out.
+    Windows out of bounds are dropped.
     """
     gather = numbers.gather
     window = numbers.window(len(shape), updates.shape)
     starts = gather.starts(indices, len(shape))
     clipped = np.clip(starts, 0, np.subtract(shape, window))
     inside = np.all((starts == clipped) | (mode is GatherScatterMode.CLIP), axis=-1)
-    # index vectors first, what belongs to a window behind them
+    # index vectors first, window dimensions after them
     batch = gather.batch_dims(updates.ndim)
     updates = np.transpose(updates, (*batch, *gather.offset_dims))
     behind = gather._replace(offset_dims=tuple(range(len(batch), updates.ndim)))
@@ -310,7 +310,7 @@ def _places(
 def _batch(
     p: Primitive, axis: Any, args: Sequence[Any], in_dims: Sequence[Any], params: dict
 ) -> tuple:
-    """Batch a scatter: a window that runs over all examples, or a batching dimension."""
+    """Batch a scatter: by a window over all examples, or by a batching dimension."""
     x, indices, updates = args
     d, e, u = in_dims
     x = broadcast(x, (axis.size,)) if d is None else moveaxis(x, d, 0)
@@ -334,7 +334,7 @@ def _lower(
 ) -> Any:
     index_map = dimension_numbers.scatter_dims_to_operand_dims
     if not index_map:
-        # XLA takes several updates without any index for one of the operand's own shape
+        # XLA confuses several updates without indices with one of the operand's shape
         return _lower_without_index(b, x, indices, updates, dimension_numbers, update_jaxpr)
     indices = wide_indices(b, indices)
     if mode is GatherScatterMode.CLIP and index_map:
@@ -354,7 +354,7 @@ def _lower(
 def _lower_without_index(
     b: Any, x: Any, indices: Any, updates: Any, numbers: Any, update: Any
 ) -> Any:
-    """A scatter whose windows all start at 0, as one into an operand with a new first dimension."""
+    """Lower a scatter whose windows all start at 0 to one into an operand with a new first dimension."""
     gather = numbers.gather.batched(True, False)
     indices = b.full(0, intern_aval((*indices.shape[:-1], 1), np.dtype(np.int32), False, None))
     out = _lower_scatter(
@@ -420,7 +420,7 @@ def _apply(
 
 
 def _gather_back(x: Any, indices: Any, updates_shape: tuple, params: dict, fill: Any = 0) -> Any:
-    """The elements of `x` at the places of a scatter, in the shape of its updates."""
+    """Gather the elements of `x` at the indices of a scatter, in the shape of its updates."""
     numbers, mode = params["dimension_numbers"], params["mode"]
     if mode is GatherScatterMode.ONE_HOT:
         mode = GatherScatterMode.PROMISE_IN_BOUNDS
@@ -437,7 +437,7 @@ def _gather_back(x: Any, indices: Any, updates_shape: tuple, params: dict, fill:
 
 
 def _add_at(x: Any, indices: Any, updates: Any, params: dict) -> Any:
-    """The scatter-add with the parameters of another scatter."""
+    """Apply scatter-add with the parameters of another scatter."""
     params = {**params, "update_jaxpr": combination("add", aval_of(x).dtype), "update_consts": ()}
     return scatter_add_p.bind(x, indices, updates, **params)
 
@@ -490,11 +490,10 @@ def scatter_add(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """A copy of `operand` with `updates` added at the places that `scatter_indices` name.
+    """Add `updates` to a copy of `operand` at `scatter_indices`.
 
-    What several index vectors name gets all their updates. `mode` tells what becomes of windows
-    that do not lie inside of the operand: they are dropped by default. `indices_are_sorted` and
-    `unique_indices` are promises.
+    Repeated indices add all their updates. `mode` handles windows out of bounds: they are dropped by default.
+    `indices_are_sorted` and `unique_indices` are promises.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -523,7 +522,7 @@ def scatter_sub(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """A copy of `operand` with `updates` subtracted at the places that `scatter_indices` name.
+    """Subtract `updates` from a copy of `operand` at `scatter_indices`.
 
     See `scatter_add`.
 
@@ -552,7 +551,7 @@ scatter_mul_p = _scatter_primitive(
 
 
 class NotUniqueError(SagaxError, NotImplementedError):
-    """A derivative that exists only where no place gets two updates."""
+    """A derivative requires unique indices."""
 
     code = "SX0122"
 
@@ -595,7 +594,7 @@ def scatter_mul(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """A copy of `operand` multiplied with `updates` at the places that `scatter_indices` name.
+    """Multiply a copy of `operand` by `updates` at `scatter_indices`.
 
     See `scatter_add`. The derivative with respect to the updates needs `unique_indices`.
 
@@ -628,7 +627,7 @@ scatter_max_p = _scatter_primitive("scatter-max", np.maximum, exact=_integers)
 
 
 def _extremal_jvp(p: Primitive) -> Callable:
-    """The tangent of an extremum is the mean of the tangents of all that are equal to it."""
+    """Return as the tangent of an extremum the mean of the tangents of all that are equal to it."""
 
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         x, indices, updates = primals
@@ -643,16 +642,16 @@ def _extremal_jvp(p: Primitive) -> Callable:
         wins = convert(eq(updates, found), aval.dtype)
         nothing = zeros_of(aval.strip_weak_type())
         hits = _add_at(nothing, indices, full_of(aval_of(wins), 1), params)
-        # where no update arrives the operand stays, be it NaN
+        # without an update the operand is unchanged, even if it is NaN
         stays = convert(bitwise_or(eq(x, out), eq(hits, nothing)), aval.dtype)
         ties = _add_at(stays, indices, wins, params)
         none = eq(ties, nothing)
         share = select_n(none, ar.div(full_of(aval_of(ties), 1), ties), nothing)
-        kept = ar.mul(instantiate(t), ar.mul(stays, share))
+        passed = ar.mul(instantiate(t), ar.mul(stays, share))
         if is_zero(t_updates):
-            return out, kept
+            return out, passed
         won = ar.mul(t_updates, ar.mul(wins, _gather_back(share, indices, shape, params)))
-        return out, _add_at(kept, indices, won, params)
+        return out, _add_at(passed, indices, won, params)
 
     return jvp
 
@@ -671,9 +670,9 @@ def scatter_min(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """The smaller of `operand` and of `updates` at the places that `scatter_indices` name.
+    """Take the minimum of `operand` and `updates` at `scatter_indices`.
 
-    Elsewhere the operand stays. NaN wins. See `scatter_add`.
+    Elsewhere the operand is unchanged. NaN wins. See `scatter_add`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -702,9 +701,9 @@ def scatter_max(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """The larger of `operand` and of `updates` at the places that `scatter_indices` name.
+    """Take the maximum of `operand` and `updates` at `scatter_indices`.
 
-    Elsewhere the operand stays. NaN wins. See `scatter_add`.
+    Elsewhere the operand is unchanged. NaN wins. See `scatter_add`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -741,19 +740,19 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     out = scatter_p.bind(*primals, **params)
     if params["unique_indices"]:
         return out, scatter_p.bind(t, indices, t_updates, **params)
-    # Of several updates of one place one wins, and which one is not defined. Numbers in place of
-    # the updates tell: each place holds that of its winner, or 0.
+    # One of several updates of an index wins, and which one is undefined. Scattering numbers in place of the
+    # updates finds out: each element holds the number of its winner, or 0.
     aval = aval_of(updates)
     ids = reshape(ar.add(iota(np.uint32, aval.size), np.uint32(1)), aval.shape)
     winners = scatter_p.bind(full(aval_of(x).shape, np.uint32(0)), indices, ids, **params)
     untouched = eq(winners, np.uint32(0))
     wins = eq(ids, _gather_back(winners, indices, aval.shape, params))
-    kept = _where(untouched, t)
-    return out, _add_at(kept, indices, _where(wins, t_updates), params)
+    passed = _where(untouched, t)
+    return out, _add_at(passed, indices, _where(wins, t_updates), params)
 
 
 def _where(condition: Any, t: Any) -> Any:
-    """`t` where the condition holds, else 0; linear in `t`."""
+    """Select `t` where the condition holds, else 0; linear in `t`."""
     return select_n(condition, zeros_of(aval_of(t).strip_weak_type()), t)
 
 
@@ -785,11 +784,10 @@ def scatter(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """A copy of `operand` with `updates` written over it at the places that `scatter_indices` name.
+    """Write `updates` into a copy of `operand` at `scatter_indices`.
 
-    Which of several updates of one place stays is not defined. `mode` tells what becomes of windows
-    that do not lie inside of the operand: they are dropped by default. `indices_are_sorted` and
-    `unique_indices` are promises.
+    For repeated indices it is undefined which update wins. `mode` handles windows out of bounds: they are dropped
+    by default. `indices_are_sorted` and `unique_indices` are promises.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -824,7 +822,7 @@ def _(
     update_jaxpr: Jaxpr,
     **_: Any,
 ) -> np.ndarray:
-    where, updates = _places(x.shape, indices, updates, dimension_numbers, mode)
+    where, updates = _flat_updates(x.shape, indices, updates, dimension_numbers, mode)
     out = x.reshape(-1).copy()
     for i, update in zip(where, updates):
         out[i] = eval_jaxpr(update_jaxpr, (), out[i], update)[0]
@@ -842,9 +840,9 @@ def scatter_apply(
     unique_indices: bool = False,
     mode: str | GatherScatterMode | None = None,
 ) -> Any:
-    """A copy of `operand` with `func` applied at the places that `scatter_indices` name.
+    """Apply `func` to a copy of `operand` at `scatter_indices`.
 
-    `func` maps a scalar to a scalar of the same dtype, and is applied as often as a place is named.
+    `func` maps a scalar to a scalar of the same dtype, and is applied once for each occurrence of an index.
     `update_shape` is the shape that an array of updates would have. There is no derivative.
 
     >>> from sagax import lax
@@ -890,7 +888,7 @@ def scatter_apply(
 
 
 def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
-    rows, places = ((1,), (0,), (0,)), ((), (0,), (0,))
+    rows, scalars = ((1,), (0,), (0,)), ((), (0,), (0,))
     batching = ((), (2,), (2,), (0, 1), (1, 0))
     cases: list[tuple] = [
         (f32(4, 2, unique=True), np.array([[2], [0]]), f32(2, 2, unique=True), rows, 2),
@@ -902,13 +900,13 @@ def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
             batching,
             2,
         ),
-        (i32(5), np.array([[1], [3]], np.int8), i32(2), places, 1),
+        (i32(5), np.array([[1], [3]], np.int8), i32(2), scalars, 1),
         (f32(5, unique=True), np.array([[2], [0]]), f32(2, 2, unique=True), ((0,), (), (0,)), 1),
-        (f32(3), np.zeros((0, 1)), f32(0), places, 2),
+        (f32(3), np.zeros((0, 1)), f32(0), scalars, 2),
     ]
     if not unique:
         cases += [
-            (f32(4, unique=True), np.array([[1], [1], [0], [7]]), f32(4, unique=True), places, 1),
+            (f32(4, unique=True), np.array([[1], [1], [0], [7]]), f32(4, unique=True), scalars, 1),
             (
                 f32(4, unique=True),
                 np.array([[1], [2]]),
@@ -918,9 +916,9 @@ def _samples(combine: str | None, *, unique: bool = False) -> list[Sample]:
             ),
         ]
     if combine in (None, "add", "sub", "mul"):
-        cases.append((c64(3), np.array([[2], [0]]), c64(2), places, 2))
+        cases.append((c64(3), np.array([[2], [0]]), c64(2), scalars, 2))
     if combine is None:
-        cases.append((boolean(3), np.array([[2], [0]]), boolean(2), places, 2))
+        cases.append((boolean(3), np.array([[2], [0]]), boolean(2), scalars, 2))
     return [
         Sample(
             x,
@@ -956,7 +954,7 @@ def _apply_samples() -> list[Sample]:
     ]
 
 
-# Made when they are asked for: they hold programs, and nothing is traced while a module is loaded.
+# Created on first use: they contain jaxprs, and importing a module must not trace.
 scatter_apply_p.samples = _apply_samples
 scatter_p.samples = lambda: _samples(None) + _samples(None, unique=True)
 scatter_add_p.samples = lambda: _samples("add")

@@ -1,4 +1,4 @@
-"""Choosing between values element by element: select_n, select, clamp."""
+"""Define elementwise selection: select_n, select, clamp."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ select_n_p.elementwise = True
 
 
 def select_n(which: Any, *cases: Any) -> Any:
-    """Element by element the case that `which` names: `cases[which]`.
+    """Select elementwise among `cases` by `which`: `cases[which]`.
 
-    `which` is boolean (two cases: the first where it is False, the second where it is True) or an
-    integer; numbers out of range choose the first or the last case. It is a scalar or has the shape
-    of the cases, all of which agree in shape and dtype.
+    `which` is boolean (two cases: the first for False, the second for True) or an integer; numbers out of range
+    select the first or the last case. It is a scalar or has the shape of the cases, all of which agree in shape
+    and dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -147,7 +147,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any]) -> tuple:
 
 
 def _examples_first(x: Any, d: int | None, shape: tuple) -> Any:
-    """`x`, mapped along `d` or the same in all examples, stretched to `shape`, examples first."""
+    """Broadcast `x`, mapped along `d` or unmapped, to `shape`, examples first."""
     if d is not None:
         x = moveaxis(x, d, 0)
         return broadcast_in_dim(x, shape, range(aval_of(x).ndim))
@@ -172,11 +172,13 @@ def _(b: Any, which: Any, *cases: Any) -> Any:
     if which.dtype == _BOOL:
         return choose(which, cases[1], cases[0])
 
-    if len(cases) > dtype_predicates.bounds(which.dtype)[1]:  # the numbers of the cases do not fit
+    if (
+        len(cases) > dtype_predicates.bounds(which.dtype)[1]
+    ):  # the dtype of `which` cannot hold the numbers of the cases
         which = b.convert(which, dtypes.int32)
 
     def among(low: int, high: int) -> Any:
-        """The right one of cases[low:high], by bisection."""
+        """Select among cases[low:high], by bisection."""
         if high - low == 1:
             return cases[low]
         middle = (low + high) // 2
@@ -198,7 +200,7 @@ select_n_p.samples = [
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """Element by element `on_true` where `pred` is True, `on_false` elsewhere.
+    """Select elementwise `on_true` where `pred` is True, `on_false` elsewhere.
 
     `pred` is boolean, a scalar or of the shape of the two others, which agree in shape and dtype.
 
@@ -216,7 +218,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def _check_select(pred: ShapedArray, on_true: ShapedArray, on_false: ShapedArray) -> None:
-    """Raise what is wrong with the operands of `select`, by the names that they have there."""
+    """Raise an error for invalid operands of `select`, by their argument names."""
     if pred.dtype != _BOOL and not dtype_predicates.is_integer(pred.dtype):
         raise DtypeError(
             function="select",
@@ -263,7 +265,7 @@ def _clamp_numpy(low: np.ndarray, x: np.ndarray, high: np.ndarray) -> Any:
 
 
 def real_maximum(x: np.ndarray, y: np.ndarray) -> Any:
-    """The greater of two real numbers, where +0 is greater than -0."""
+    """Return the greater of two real numbers, where +0 is greater than -0."""
     out = np.maximum(x, y)
     zeros = _zeros_of_both(x, y, out)
     if zeros is None:
@@ -272,7 +274,7 @@ def real_maximum(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def real_minimum(x: np.ndarray, y: np.ndarray) -> Any:
-    """The lesser of two real numbers, where -0 is less than +0."""
+    """Return the lesser of two real numbers, where -0 is less than +0."""
     out = np.minimum(x, y)
     zeros = _zeros_of_both(x, y, out)
     if zeros is None:
@@ -281,7 +283,7 @@ def real_minimum(x: np.ndarray, y: np.ndarray) -> Any:
 
 
 def _zeros_of_both(x: np.ndarray, y: np.ndarray, out: Any) -> Any:
-    """Where both numbers are zeros, which may differ in sign; None if nowhere. `out` is the extreme."""
+    """Mark elements where both are zeros, maybe of different sign; None if nowhere. `out` is the extremum."""
     if np.count_nonzero(out) == out.size or dtypes.kind(x.dtype) != "f":
         return None
     zeros = (x == 0) & (y == 0)
@@ -289,12 +291,12 @@ def _zeros_of_both(x: np.ndarray, y: np.ndarray, out: Any) -> Any:
 
 
 def lexicographically_greater(x: np.ndarray, y: np.ndarray) -> Any:
-    """x > y for complex arrays: by real parts, where those are equal by imaginary parts."""
+    """Return x > y for complex arrays: by real parts, then by imaginary parts."""
     return np.where(np.real(x) == np.real(y), np.imag(x) > np.imag(y), np.real(x) > np.real(y))
 
 
 def lexicographically_less(x: np.ndarray, y: np.ndarray) -> Any:
-    """x < y for complex arrays: by real parts, where those are equal by imaginary parts."""
+    """Return x < y for complex arrays: by real parts, then by imaginary parts."""
     return np.where(np.real(x) == np.real(y), np.imag(x) < np.imag(y), np.real(x) < np.real(y))
 
 
@@ -313,7 +315,7 @@ clamp_p = elementwise(
     numpy=_clamp_numpy,
     accepts=_clampable,
     exact=True,
-    # at a tie between x and a bound nothing moves the result
+    # at a tie between x and a bound the derivative is zero
     jvp=(
         lambda t, out, low, x, high: _where(bitwise_and(gt(low, x), lt(low, high)), t),
         lambda t, out, low, x, high: _where(bitwise_and(gt(x, low), lt(x, high)), t),
@@ -339,7 +341,7 @@ def _(b: Any, low: Any, x: Any, high: Any) -> Any:
 
 
 def compare_lexicographically(b: Any, direction: str, x: Any, y: Any) -> Any:
-    """In a lower rule: compare complex values by real parts, where equal by imaginary parts."""
+    """Compare complex values, in a lower rule, by real parts, then by imaginary parts."""
     aval = x.aval.with_dtype(dtype_predicates.real_part_dtype(x.dtype))
     (rx, ry), (ix, iy) = [[b.op(part, [v], aval) for v in (x, y)] for part in ("real", "imag")]
     return b.select(
@@ -348,9 +350,9 @@ def compare_lexicographically(b: Any, direction: str, x: Any, y: Any) -> Any:
 
 
 def clamp(min: Any, x: Any, max: Any) -> Any:
-    """`x` moved into the interval from `min` to `max`, element by element; NaN where any is NaN.
+    """Clamp `x` to the interval from `min` to `max`, elementwise; NaN if any is NaN.
 
-    The bounds are scalars or have the shape of `x`. Where they contradict, the result is `max`.
+    The bounds are scalars or have the shape of `x`. If `min > max`, the result is `max`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -382,8 +384,8 @@ def _saturated_tangent(t: Any, out: Any, x: Any, low: float, high: float) -> Any
     return select_n_p.bind(outside, t, full_of(aval_of(t), 0))
 
 
-# Of a clamp it differs in the derivative at NaN, which is 1: whoever multiplies by it sees the NaN
-# on the way back, too. One operation instead of two selects, whose masks XLA keeps in memory.
+# It differs from a clamp in the derivative at NaN, which is 1: so the NaN is visible in the backward pass
+# too. One operation replaces two selects, whose masks XLA would keep in memory.
 saturate_p = elementwise(
     "saturate",
     family=SIMPLE,
@@ -403,7 +405,7 @@ def _(b: Any, x: Any, low: float, high: float) -> Any:
 
 
 def saturate(x: Any, low: float, high: float) -> Any:
-    """Floating point `x` moved into [low, high]; NaN stays.
+    """Clamp floating point `x` to [low, high]; NaN stays.
 
     The derivative is 0 at the ends and beyond, 1 elsewhere and at NaN. The bounds are numbers of the
     dtype of `x`.

@@ -1,4 +1,4 @@
-"""Making arrays of a given shape and content, putting arrays together, taking them apart.
+"""Define creation, concatenation and splitting of arrays, and functions of shapes.
 
 iota, full, empty; concatenate, stack, tile, pad; split, unstack; rev; and functions of shapes.
 """
@@ -17,11 +17,18 @@ from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval, scalar_aval
-from sagax._src.core.families import JOINING, MOVEMENT, WHOLE, mask_all, mask_beside, shard_as_first
+from sagax._src.core.families import (
+    JOINING,
+    MOVEMENT,
+    WHOLE,
+    mask_all,
+    mask_other_axes,
+    shard_as_first,
+)
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.shardings import Sharding
-from sagax._src.core.tangents import Zero, is_linear, is_zero
+from sagax._src.core.tangents import Zero, is_linear, is_zero, set_zero_derivative
 from sagax._src.core.value import Array, aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.resharding import with_out_sharding
@@ -38,13 +45,13 @@ from sagax._src.primitives.structural import (
 
 
 def listed(items: Sequence[Any]) -> str:
-    """Shapes, dtypes or names in a message: `(3, 4), (3, 5) and (2, 4)`."""
+    """Format shapes, dtypes or names for a message: `(3, 4), (3, 5) and (2, 4)`."""
     texts = [str(i) for i in items]
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
 
 
 def same_dtypes(function: str, avals: Sequence[ShapedArray]) -> None:
-    """DtypeError unless all dtypes are equal."""
+    """Raise DtypeError unless all dtypes are equal."""
     first = avals[0].dtype
     for a in avals:
         if a.dtype != first:
@@ -57,7 +64,7 @@ def same_dtypes(function: str, avals: Sequence[ShapedArray]) -> None:
 
 
 def linear_in_all(primitive: Primitive) -> None:
-    """Derive the jvp of a primitive that is linear in all its operands together."""
+    """Derive the jvp of a primitive that is jointly linear in all its operands."""
 
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = primitive.bind(*primals, **params)
@@ -77,31 +84,37 @@ def _tangent_aval(t: Any) -> Any:
 
 
 def align_mapped(args: Sequence[Any], in_dims: Sequence[Any], size: Any) -> tuple[list, int]:
-    """Operands of equal rank, all with their examples along one dimension, and that dimension."""
+    """Return operands of equal rank with their examples along one dimension, and that dimension."""
     mapped = {d for d in in_dims if d is not None}
-    place = mapped.pop() if len(mapped) == 1 else 0
+    batch_dim = mapped.pop() if len(mapped) == 1 else 0
     aligned = []
     for x, d in zip(args, in_dims, strict=True):
         if d is not None:
-            aligned.append(moveaxis(x, d, place))
+            aligned.append(moveaxis(x, d, batch_dim))
             continue
         shape = aval_of(x).shape
-        kept = tuple(i for i in range(len(shape) + 1) if i != place)
-        aligned.append(broadcast_in_dim(x, (*shape[:place], size, *shape[place:]), kept))
-    return aligned, place
+        other_dims = tuple(i for i in range(len(shape) + 1) if i != batch_dim)
+        aligned.append(
+            broadcast_in_dim(x, (*shape[:batch_dim], size, *shape[batch_dim:]), other_dims)
+        )
+    return aligned, batch_dim
 
 
 # concatenate --------------------------------------------------------------------------------------
 
 concatenate_p = Primitive(
-    "concatenate", family=JOINING, mask_rule=mask_beside("dimension"), multilinear=True, exact=True
+    "concatenate",
+    family=JOINING,
+    mask_rule=mask_other_axes("dimension"),
+    multilinear=True,
+    exact=True,
 )
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
-    """The operands joined along `dimension`.
+    """Concatenate the operands along `dimension`.
 
-    They have the same dtype, the same number of dimensions, and the same sizes in all others.
+    They have the same dtype, rank, and sizes in all other dimensions.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -159,10 +172,10 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
         )
     size = first.shape[dimension]
     for i, s in enumerate(shapes[1:], 1):
-        for k, (mine, others) in enumerate(zip(s, first.shape, strict=True)):
-            if k != dimension and not dims.same(mine, others):
+        for k, (own, others) in enumerate(zip(s, first.shape, strict=True)):
+            if k != dimension and not dims.same(own, others):
                 raise ShapeError(
-                    f"operand {i} has size {mine} along dimension {k}, operand 0 has size {others}",
+                    f"operand {i} has size {own} along dimension {k}, operand 0 has size {others}",
                     function="concatenate",
                     got=listed(shapes),
                     expected=f"equal sizes in all dimensions but {dimension}, the one being joined",
@@ -206,7 +219,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, dimension: int)
 def _(b: Any, *xs: Any, dimension: int) -> Any:
     dtype = xs[0].dtype
     if dtypes.kind(dtype) in "iu" and dtypes.itemsize_bits(dtype) < 4:
-        # XLA's compiler for CPUs ends the process when it meets a concatenation of these
+        # XLA for the CPU ends the process on a concatenation of these
         wide = [b.convert(x, np.dtype(np.int8)) for x in xs]
         return b.convert(b.concatenate(wide, dimension), dtype)
     return b.concatenate(xs, dimension)
@@ -224,11 +237,11 @@ concatenate_p.samples = [
 # split --------------------------------------------------------------------------------------------
 
 split_p = Primitive("split", multiple_results=True, multilinear=True, exact=True, family=MOVEMENT)
-split_p.mask_rule = mask_beside("axis")
+split_p.mask_rule = mask_other_axes("axis")
 
 
 def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[Any]:
-    """The pieces of `operand` of the given sizes, one after the other along `axis`; a list.
+    """Split `operand` along `axis` into a list of slices of the given sizes.
 
     The sizes add up to the size of the operand along that axis.
 
@@ -265,7 +278,7 @@ def _(call: Any) -> list:
     axis = call.params["axis"]
     parts = call.parts(call.cuts[0][axis])
     if any(n % parts for n in call.params["sizes"]):
-        call.uncut((axis,), "split")
+        call.check_unsharded((axis,), "split")
     return call.as_first()
 
 
@@ -326,7 +339,7 @@ stack_p = Primitive("stack", family=JOINING, mask_rule=mask_all, multilinear=Tru
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
-    """The operands, all of one shape and dtype, along a new dimension `axis` of the result.
+    """Stack the operands, all of one shape and dtype, along a new dimension `axis` of the result.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -388,7 +401,7 @@ def _(ct: Any, *xs: Any, axis: int) -> list:
 @stack_p.batch
 def _(_axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axis: int) -> tuple:
     xs, d = align_mapped(args, in_dims, _axis.size)
-    if axis <= d:  # the new dimension comes before that of the examples
+    if axis <= d:  # the new dimension comes before the batch dimension
         return stack_p.bind(*xs, axis=axis), d + 1
     return stack_p.bind(*xs, axis=axis + 1), d
 
@@ -410,11 +423,11 @@ stack_p.samples = [
 unstack_p = Primitive(
     "unstack", multiple_results=True, multilinear=True, exact=True, family=MOVEMENT
 )
-unstack_p.mask_rule = mask_beside("axis")
+unstack_p.mask_rule = mask_other_axes("axis")
 
 
 def unstack(x: Any, axis: int = 0) -> tuple:
-    """The slices of `x` along `axis`, each without that dimension; a tuple.
+    """Return the slices of `x` along `axis`, each without that dimension, as a tuple.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -444,7 +457,7 @@ def _(x: ShapedArray, *, axis: int) -> list:
 @unstack_p.shard
 def _(call: Any) -> list:
     axis = call.params["axis"]
-    call.uncut((axis,), "taken apart")
+    call.check_unsharded((axis,), "taken apart")
     cuts = call.cuts[0]
     return [(*cuts[:axis], *cuts[axis + 1 :])] * len(call.outs)
 
@@ -488,7 +501,7 @@ tile_p = Primitive("tile", family=MOVEMENT, multilinear=True, exact=True)
 
 
 def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
-    """`operand` repeated `reps[i]` times along each dimension i.
+    """Repeat `operand` `reps[i]` times along each dimension i.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -509,7 +522,7 @@ def _(x: ShapedArray, *, reps: tuple) -> ShapedArray:
 
 @tile_p.shard
 def _(call: Any) -> list:
-    call.uncut([i for i, n in enumerate(call.params["reps"]) if n != 1], "repeated")
+    call.check_unsharded([i for i, n in enumerate(call.params["reps"]) if n != 1], "repeated")
     return call.as_first()
 
 
@@ -553,11 +566,11 @@ tile_p.samples = [
 # rev ----------------------------------------------------------------------------------------------
 
 rev_p = Primitive("rev", multilinear=True, exact=True, family=MOVEMENT)
-rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_beside("dimensions")
+rev_p.shard_rule, rev_p.mask_rule = shard_as_first, mask_other_axes("dimensions")
 
 
 def rev(operand: Any, dimensions: Sequence[int]) -> Any:
-    """`operand` with the order of its elements reversed along the given dimensions.
+    """Reverse `operand` along the given dimensions.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -627,7 +640,7 @@ iota_p = Primitive("iota", family=WHOLE, cost=0, rounds=False, creates_nan=False
 
 
 def iota(dtype: Any, size: int) -> Any:
-    """The numbers 0, 1, ..., size - 1 as an array of `dtype` (integer, floating point or complex).
+    """Return the numbers 0, 1, ..., size - 1 as an array of `dtype` (integer, floating or complex).
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -640,7 +653,7 @@ def iota(dtype: Any, size: int) -> Any:
 def broadcasted_iota(
     dtype: Any, shape: Sequence[dims.Size], dimension: int, *, out_sharding: Any = None
 ) -> Any:
-    """An array of `shape` whose elements are their index along `dimension`.
+    """Return an array of `shape` whose elements are their index along `dimension`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -688,7 +701,7 @@ def _(*, dtype: Any, shape: tuple, dimension: int) -> dict:
 
 @iota_p.reference
 def _(*, dtype: Any, shape: tuple, dimension: int) -> np.ndarray:
-    with np.errstate(over="ignore"):  # narrow floats become infinite where the index is beyond them
+    with np.errstate(over="ignore"):  # narrow floats become infinite where the index exceeds them
         line = np.arange(shape[dimension]).astype(dtype)
     if len(shape) == 1:
         return line
@@ -696,10 +709,7 @@ def _(*, dtype: Any, shape: tuple, dimension: int) -> np.ndarray:
     return np.broadcast_to(line, shape).copy()
 
 
-@iota_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = iota_p.bind(**params)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(iota_p)
 
 
 @iota_p.batch
@@ -727,7 +737,7 @@ dim_as_value_p = Primitive("dim_as_value", family=WHOLE, mask_rule=None)
 
 
 def size_as_value(size: Any) -> Any:
-    """A size as something to compute with: symbolic ones become (weakly typed) integer scalars."""
+    """Convert a size to a value: symbolic sizes become (weakly typed) integer scalars."""
     return dim_as_value_p.bind(dim=size) if dims.is_dim(size) else size
 
 
@@ -758,7 +768,7 @@ dim_as_value_p.samples = [Sample(dim=5)]
 
 
 def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: Any = None) -> Any:
-    """An array of `shape` whose every element is the scalar `fill_value`, of `dtype` (None: its).
+    """Return an array of `shape` filled with the scalar `fill_value`, of `dtype` (None: its own).
 
     >>> from sagax import lax
     >>> lax.full((2, 2), 7.0)
@@ -774,7 +784,7 @@ def full(shape: Sequence[int], fill_value: Any, dtype: Any = None, *, sharding: 
 
 
 def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> Any:
-    """The scalar `value` as `dtype`, in the cheapest form that keeps its weakness."""
+    """Return the scalar `value` as `dtype`, in the cheapest form that preserves its weakness."""
     if np.ndim(value) if not hasattr(value, "aval") else value.ndim:
         raise ArgumentError(
             function=function, argument="fill_value", got=value, expected="a scalar"
@@ -805,7 +815,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
 
 @functools.lru_cache(maxsize=4096)
 def number_as(kind: type, value: int, dtype: Any) -> Any:
-    """The Python int or bool `value` as a NumPy scalar, as a conversion in a program gives it."""
+    """Return the Python int or bool `value` as a NumPy scalar, converted as at run time."""
     if dtypes.kind(dtype) in "iu":  # from a wide integer: its low bits
         return np.asarray(value & 0xFFFF_FFFF_FFFF_FFFF, np.uint64).astype(dtype)[()]
     return dtype_predicates.convert_numpy(np.asarray(value), dtype)[()]
@@ -814,9 +824,9 @@ def number_as(kind: type, value: int, dtype: Any) -> Any:
 def full_like(
     x: Any, fill_value: Any, dtype: Any = None, shape: Any = None, sharding: Any = None
 ) -> Any:
-    """An array of the shape and dtype of `x` whose every element is the scalar `fill_value`.
+    """Return an array of the shape and dtype of `x`, filled with the scalar `fill_value`.
 
-    `x` may be anything that has a shape and a dtype; `dtype` and `shape` replace them.
+    `x` may be anything with a shape and a dtype; `dtype` and `shape` override them.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -824,7 +834,7 @@ def full_like(
     Array([7, 7, 7], dtype=int32)
     """
     if sharding is None and shape is None and isinstance(x, Array):
-        sharding = getattr(x, "_device", None)  # an array like one on many devices lies there too
+        sharding = getattr(x, "_device", None)  # same sharding as an array on many devices
         sharding = sharding if isinstance(sharding, Sharding) else x.aval.sharding
     if sharding is not None:
         plain = ShapedArray(x.shape, x.dtype, getattr(x, "weak_type", False))
@@ -840,14 +850,14 @@ def full_like(
 
 
 def zeros_like_array(x: Any) -> Any:
-    """Zeros in the shape and dtype of `x`."""
+    """Return zeros of the shape and dtype of `x`."""
     return full_like(x, 0)
 
 
 def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
-    """An array of `shape` whose content is not specified.
+    """Return an array of `shape` with unspecified content.
 
-    It holds zeros, so that a program that reads it by mistake does the same each time.
+    It holds zeros, so that functions that read it by mistake are deterministic.
 
     >>> from sagax import lax
     >>> lax.empty((2, 3), "float32").shape
@@ -860,9 +870,9 @@ def empty(shape: Sequence[int], dtype: Any, *, out_sharding: Any = None) -> Any:
 
 
 def broadcast_shapes(*shapes: Any) -> tuple:
-    """The shape that arrays of the given shapes broadcast to, by NumPy's rules.
+    """Return the shape that arrays of the given shapes broadcast to, by NumPy's rules.
 
-    Raises a ValueError when they do not fit together.
+    Raises a ValueError if they do not broadcast.
 
     >>> from sagax import lax
     >>> lax.broadcast_shapes((3, 1), (4,), ())
@@ -887,7 +897,7 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """`x` with new leading dimensions of size 1, so that it has `rank` dimensions.
+    """Add leading dimensions of size 1 to `x`, so that it has `rank` dimensions.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -908,7 +918,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
 
 
 def broadcast_like(arr: Any, like_arr: Any) -> Any:
-    """`arr` broadcast to the shape of `like_arr`, by NumPy's rules; it keeps its dtype.
+    """Broadcast `arr` to the shape of `like_arr`, by NumPy's rules; it keeps its dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -916,21 +926,21 @@ def broadcast_like(arr: Any, like_arr: Any) -> Any:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    have, want = aval_of(arr).shape, aval_of(like_arr).shape
-    if len(have) > len(want):
+    have, target = aval_of(arr).shape, aval_of(like_arr).shape
+    if len(have) > len(target):
         raise ArgumentValueError(
             function="broadcast_like",
             argument="arr",
             got=f"shape {have}",
-            expected=f"a shape that broadcasts to {want}",
+            expected=f"a shape that broadcasts to {target}",
         )
-    return broadcast_in_dim(arr, want, tuple(range(len(want) - len(have), len(want))))
+    return broadcast_in_dim(arr, target, tuple(range(len(target) - len(have), len(target))))
 
 
 def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = None) -> Any:
-    """`operand` with the dimensions from `start_dimension` up to `stop_dimension` merged into one.
+    """Merge the dimensions of `operand` from `start_dimension` up to `stop_dimension` into one.
 
-    Both count as in a Python slice. An empty range gives a new dimension of size 1 there.
+    Indices work as in a Python slice. An empty range inserts a dimension of size 1.
 
     >>> from sagax import lax
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""Slices at fixed and at computed places, writing to them, and padding, which undoes a slice."""
+"""Define static and dynamic slices, updates of slices, and padding."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ def slice(
     limit_indices: Sequence[int],
     strides: Sequence[int] | None = None,
 ) -> Any:
-    """The elements of `operand` from `start_indices` up to `limit_indices`, each `strides`-th.
+    """Slice `operand` from `start_indices` up to `limit_indices`, by `strides`.
 
-    One entry for each dimension; they are inside of the operand and do not count from the end.
+    One entry for each dimension; they are in bounds and not negative.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -94,7 +94,7 @@ def slice(
 
 
 def sizes_of(function: str, argument: str, values: Any) -> tuple:
-    """`values` as a tuple of ints and symbolic sizes, which may be negative."""
+    """Convert `values` to a tuple of ints and symbolic sizes, which may be negative."""
     try:
         return tuple([v if dims.is_dim(v) else v.__index__() for v in values])
     except (TypeError, AttributeError):
@@ -205,9 +205,9 @@ def slice_in_dim(
     stride: int = 1,
     axis: int = 0,
 ) -> Any:
-    """`operand[start_index:limit_index:stride]` along one axis; all of it along the others.
+    """Slice `operand[start_index:limit_index:stride]` along one axis; all of it along the others.
 
-    Negative indices count from the end. Unlike in Python nothing is cut to the size of the operand.
+    Negative indices count from the end. Unlike in Python, indices are not clamped to the size of the operand.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -229,7 +229,7 @@ def slice_in_dim(
 
 
 def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True) -> Any:
-    """The element `index` of `operand` along an axis, which stays with size 1 if `keepdims`.
+    """Select the element `index` of `operand` along an axis, which stays with size 1 if `keepdims`.
 
     A negative index counts from the end. Raises IndexError when it is out of bounds.
 
@@ -250,7 +250,7 @@ def index_in_dim(operand: Any, index: int, axis: int = 0, keepdims: bool = True)
 
 
 class OutOfBoundsError(ArgumentValueError, IndexError):
-    """A static index outside of the axis that it indexes."""
+    """A static index is out of bounds of its axis."""
 
     def __init__(self, index: Any, axis: int, size: Any) -> None:
         super().__init__(
@@ -276,11 +276,10 @@ pad_p = Primitive(
 
 
 def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, int, int]]) -> Any:
-    """`operand` surrounded by and interspersed with copies of the scalar `padding_value`.
+    """Pad `operand` with copies of the scalar `padding_value`.
 
-    For each dimension `padding_config` holds (low, high, interior): how many to put before, after,
-    and between neighbours. Interior padding comes first; a negative low or high then removes
-    elements.
+    For each dimension `padding_config` holds (low, high, interior): the numbers of copies before, after, and
+    between elements. Interior padding comes first; a negative low or high then removes elements.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -346,25 +345,25 @@ def _(x: ShapedArray, value: ShapedArray, *, padding_config: tuple) -> ShapedArr
 @pad_p.mask
 def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
     padded = [d for d, n in enumerate(params["padding_config"]) if tuple(n) != (0, 0, 0)]
-    return trace.bind_beside(padded, primitive, args, params, out)
+    return trace.bind_other_axes(padded, primitive, args, params, out)
 
 
 @pad_p.reference
 def _(x: np.ndarray, value: np.ndarray, *, padding_config: tuple) -> np.ndarray:
-    shape, taken, placed = [], [], []
+    shape, taken, targets = [], [], []
     for size, (low, high, interior) in zip(x.shape, padding_config):
         step = interior + 1
         whole = low + high + dims.dilate_dim(size, step)
         shape.append(whole)
-        # element i lands at low + i * step; those that land outside are cut off
+        # element i moves to low + i * step; those out of bounds are cut off
         first = max(0, -(low // step))
         count = max(0, min(size - 1, (whole - 1 - low) // step) - first + 1)
         start = low + first * step
         taken.append(builtins.slice(first, first + count))
-        placed.append(builtins.slice(start, start + count * step, step))
+        targets.append(builtins.slice(start, start + count * step, step))
     out = np.full(shape, value, x.dtype)
     if all(s.start < s.stop for s in taken):
-        out[tuple(placed)] = x[tuple(taken)]
+        out[tuple(targets)] = x[tuple(taken)]
     return out
 
 
@@ -372,9 +371,9 @@ linear_in_all(pad_p)
 
 
 def _unpad(x: Any, padding_config: tuple) -> Any:
-    """The elements of `x` where `pad` of that configuration put those of its operand.
+    """Extract the elements of `x` where `pad` of that configuration put those of its operand.
 
-    Zeros take the place of elements that a negative padding removed.
+    Elements that a negative padding removed are zero.
     """
     cut = [(-low, -high, 0) for low, high, _ in padding_config]
     x = pad(x, scalar_like(0, aval_of(x).dtype), cut)
@@ -400,12 +399,12 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, padding_config:
     config = (*padding_config[:d], (0, 0, 0), *padding_config[d:])
     if dv is None:
         return pad_p.bind(x, value, padding_config=config), d
-    # each example has a padding value of its own: pad with anything, then put them in
+    # each example has its own padding value: pad with any value, then select
     aval = aval_of(x)
     padded = pad_p.bind(x, scalar_like(0, aval.dtype), padding_config=config)
-    kept = pad_p.bind(full(aval.shape, True), np.bool_(False), padding_config=config)
+    is_operand = pad_p.bind(full(aval.shape, True), np.bool_(False), padding_config=config)
     values = broadcast_in_dim(value, aval_of(padded).shape, (d,))
-    return select_n(kept, values, padded), d
+    return select_n(is_operand, values, padded), d
 
 
 @pad_p.lower
@@ -436,13 +435,13 @@ pad_p.samples = [
 ]
 
 
-# where dynamic slices start -----------------------------------------------------------------------
+# start indices of dynamic slices ------------------------------------------------------------------
 
 
 def start_values(
     function: str, shape: tuple, start_indices: Any, allow_negative_indices: Any
 ) -> list:
-    """A scalar for each dimension of `shape`, all of one integer dtype: where a slice starts.
+    """Return start indices: a scalar for each dimension of `shape`, all of one integer dtype.
 
     Negative indices count from the end, where they are allowed.
     """
@@ -477,11 +476,11 @@ def start_values(
                 got=allow_negative_indices,
                 expected=f"a bool, or one for each of the {len(indices)} dimensions",
             )
-    plain = all(type(x) is int for x in indices)  # which mean the default integer type
+    plain = all(type(x) is int for x in indices)  # which have the default integer type
     dtype = aval_of(0).dtype if plain else _index_dtype(function, indices)
     bound = _limits(dtype)[1]
     if any(not dims.is_dim(size) and size > bound for size in shape):
-        dtype = _WIDE  # the sizes must be numbers of the type, for wrapping and for clamping
+        dtype = _WIDE  # the dtype must hold the sizes, for wrapping and for clamping
     return [
         _start_value(function, x, size, axis, dtype, plain, allow)
         for axis, (x, size, allow) in enumerate(zip(indices, shape, allowed))
@@ -490,13 +489,13 @@ def start_values(
 
 @functools.cache
 def _limits(dtype: Any) -> tuple[int, int]:
-    """The least and the greatest number of an integer dtype."""
+    """Return the least and the greatest number of an integer dtype."""
     low, high = dtype_predicates.bounds(dtype)
     return int(low), int(high)
 
 
 def _index_dtype(function: str, indices: Sequence[Any]) -> Any:
-    """The common dtype of the indices; Python ints take that of the others."""
+    """Return the common dtype of the indices; Python ints take that of the others."""
     found = [aval_of(x).dtype for x in indices if type(x) is not int and not dims.is_dim(x)]
     if not found:
         return aval_of(0).dtype
@@ -529,7 +528,7 @@ def _start_value(
                 )
             x = x + size
         if type(x) is int:
-            # what lies outside is clamped anyway; here it must not wrap around in the dtype
+            # indices out of bounds are clamped anyway; here they must not overflow the dtype
             low, high = _limits(dtype)
             x = min(max(x, low), high)
             return x if plain else dtype.type(x)
@@ -569,11 +568,11 @@ def dynamic_slice(
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Any:
-    """The part of `operand` of shape `slice_sizes` that starts at `start_indices`, maybe traced.
+    """Return the slice of `operand` of shape `slice_sizes` at `start_indices`, maybe traced.
 
-    Indices are integer scalars of one dtype, or one array of them. Negative ones count from the end
-    (unless `allow_negative_indices` is False, for all or for each dimension). A start from which
-    the part would not fit is moved to the closest one from which it does.
+    Indices are integer scalars of one dtype, or one array of them. Negative ones count from the end (unless
+    `allow_negative_indices` is False, for all or for each dimension). A start is clamped so that the slice is
+    in bounds.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -623,7 +622,7 @@ def _(x: ShapedArray, *starts: ShapedArray, slice_sizes: tuple) -> ShapedArray:
 
 
 def _clamped(starts: Sequence[Any], shape: tuple, sizes: tuple) -> tuple:
-    """NumPy indices of a part of size `sizes`, moved to where it fits."""
+    """Return NumPy indices of a slice of size `sizes`, clamped to the bounds."""
     found = []
     for start, whole, size in zip(starts, shape, sizes):
         begin = min(max(int(start), 0), whole - size)
@@ -673,7 +672,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, slice_sizes: tu
 
 
 def _stacked_starts(axis: Any, starts: Sequence[Any], start_dims: Sequence[Any]) -> Any:
-    """The start indices of all examples: an array of shape (examples, dimensions)."""
+    """Return the start indices of all examples: an array of shape (examples, dimensions)."""
     columns = [broadcast(s, (axis.size,)) if d is None else s for s, d in zip(starts, start_dims)]
     return stack_p.bind(*columns, axis=1)
 
@@ -684,7 +683,7 @@ def _(b: Any, x: Any, *starts: Any, slice_sizes: tuple) -> Any:
     sizes = (*slice_sizes, *b.physical(x.aval).shape[x.ndim :])
     if dims.is_static(sizes):
         return b.op("dynamic_slice", [x, *indices], b.out, slice_sizes=b.ints(sizes))
-    # The operation for sizes computed in the program does not clamp by itself.
+    # The operation for dynamic sizes does not clamp by itself.
     one = intern_aval((1,), _WIDE, False, None)
     line = intern_aval((len(sizes),), _WIDE, False, None)
     cells = [b.op("reshape", [b.convert(s, _WIDE)], one) for s in indices]
@@ -697,7 +696,7 @@ def _(b: Any, x: Any, *starts: Any, slice_sizes: tuple) -> Any:
 
 
 def _lowered_starts(b: Any, x: Any, starts: Sequence[Any]) -> list:
-    """Start indices of at least 32 bits, also for the dimensions inside of extended dtypes."""
+    """Return start indices of at least 32 bits, also for the dimensions inside of extended dtypes."""
     wide = [b.convert(s, _WIDE) if s.dtype.itemsize < 4 else s for s in starts]
     dtype = wide[0].dtype if wide else _WIDE
     return wide + [b.constant(0, dtype) for _ in b.physical(x.aval).shape[x.ndim :]]
@@ -736,10 +735,9 @@ def dynamic_update_slice(
     *,
     allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Any:
-    """A copy of `operand` with `update` written over the part that starts at `start_indices`.
+    """Write `update` into a copy of `operand` at `start_indices`.
 
-    The indices are as in `dynamic_slice`: an update that would not fit there is moved to where it
-    does.
+    The indices are as in `dynamic_slice`: a start is clamped so that the update is in bounds.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -869,9 +867,9 @@ def dynamic_slice_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Any:
-    """`slice_size` elements of `operand` along an axis, from `start_index` on.
+    """Slice `slice_size` elements of `operand` along an axis, from `start_index` on.
 
-    See `dynamic_slice` for what becomes of a start that is negative or too large.
+    See `dynamic_slice` for starts that are negative or too large.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -892,9 +890,9 @@ def dynamic_index_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Any:
-    """The element `index` of `operand` along an axis, which stays with size 1 if `keepdims`.
+    """Select the element `index` of `operand` along an axis, which stays with size 1 if `keepdims`.
 
-    See `dynamic_slice` for what becomes of an index that is negative or too large.
+    See `dynamic_slice` for indices that are negative or too large.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -915,9 +913,9 @@ def dynamic_update_slice_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Any:
-    """A copy of `operand` with `update` written over it from `start_index` on, along an axis.
+    """Write `update` into a copy of `operand` from `start_index` on, along an axis.
 
-    See `dynamic_slice` for what becomes of a start that is negative or too large.
+    See `dynamic_slice` for starts that are negative or too large.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -938,10 +936,10 @@ def dynamic_update_index_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Any:
-    """A copy of `operand` with `update` written over its element `index` along an axis.
+    """Write `update` into a copy of `operand` at `index` along an axis.
 
-    The update has size 1 along the axis, or lacks it. See `dynamic_slice` for what becomes of an
-    index that is negative or too large.
+    The update has size 1 along the axis, or lacks it. See `dynamic_slice` for indices that are negative or
+    too large.
 
     >>> from sagax import lax
     >>> import numpy as np

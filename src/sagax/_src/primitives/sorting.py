@@ -1,4 +1,4 @@
-"""Sorting, and picking the greatest elements."""
+"""Define sorting and top-k selection."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> li
 
 
 def _key(x: np.ndarray) -> list[np.ndarray]:
-    """Keys for NumPy's sort, most significant first, with zeros of both signs equal and NaN last."""
+    """Return keys for NumPy's sort, most significant first, with equal signed zeros and NaN last."""
     if x.dtype.kind == "c":
         return [*_key(np.real(x)), *_key(np.imag(x))]
     if dtype_predicates.is_floating(x.dtype):
@@ -90,7 +90,7 @@ def _(*xs: np.ndarray, dimension: int, is_stable: bool, num_keys: int) -> list:
 
 
 def _take_along(x: Any, order: Any, axis: int) -> Any:
-    """`x` with its elements along `axis` in the given order (positions within `axis`)."""
+    """Take `x` along `axis` in the given order (indices within `axis`)."""
     ndim = aval_of(x).ndim
     batch = tuple(i for i in range(ndim) if i != axis)
     numbers = gathering.GatherDimensionNumbers(
@@ -122,7 +122,7 @@ def _(
     if all(is_zero(t) for t in tangents):
         outs = sort_p.bind(*primals, **params)
         return outs, [Zero.like(aval_of(o)) for o in outs]
-    # positions travel along, and tell where each element of the result was
+    # sort indices too: they give the source of each element of the result
     positions = broadcasted_iota(np.int32, aval_of(primals[0]).shape, dimension)
     *outs, order = sort_p.bind(*primals, positions, **params)
     moved = [
@@ -175,7 +175,7 @@ def _(b: Any, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list:
 
 
 def _comparable(b: Any, p: Any, q: Any) -> list:
-    """Pairs of scalars whose total order is the order of sorting: one zero, one NaN, after all numbers."""
+    """Return pairs of scalars in a total order for sorting: one zero, one NaN, after all numbers."""
     dtype = p.aval.dtype
     if dtype_predicates.is_complex(dtype):
         part = p.aval.with_dtype(dtype_predicates.real_part_dtype(dtype))
@@ -195,7 +195,7 @@ def _comparable(b: Any, p: Any, q: Any) -> list:
 
 
 def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: int = 1) -> Any:
-    """`operand` sorted along `dimension`; of several arrays the first `num_keys` decide the order of all.
+    """Sort `operand` along `dimension`; of several arrays the first `num_keys` determine the order of all.
 
     NaN comes last, zeros of both signs are equal, complex numbers are ordered by real part first.
 
@@ -230,7 +230,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
 def sort_key_val(
     keys: Any, values: Any, dimension: int = -1, is_stable: bool = True
 ) -> tuple[Any, Any]:
-    """`keys` sorted along `dimension`, and `values` in the same order.
+    """Sort `keys` along `dimension`, and permute `values` likewise.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -324,18 +324,18 @@ def _(b: Any, x: Any, *, k: int, axis: int, is_stable: bool) -> list:
 
 
 def _sorted_top(x: Any, *, k: Any, axis: int) -> list:
-    """The same by sorting all elements, where `k` is symbolic. Turned around before and after, equal
-    elements keep their order and NaN comes first."""
-    places = broadcasted_iota(dtypes.int32, x.aval.shape, axis)
-    turned = [rev(v, (axis,)) for v in (x, places)]
+    """Sort all elements, for a symbolic `k`. Reversed before and after, equal elements keep their order and
+    NaN comes first."""
+    indices = broadcasted_iota(dtypes.int32, x.aval.shape, axis)
+    turned = [rev(v, (axis,)) for v in (x, indices)]
     found = sort_p.bind(*turned, dimension=axis, is_stable=True, num_keys=1)
     return [slice_in_dim(rev(v, (axis,)), 0, k, axis=axis) for v in found]
 
 
 def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> list[Any]:
-    """The `k` greatest elements along `axis`, in descending order, and their positions (int32): a list of two.
+    """Return the `k` greatest elements along `axis`, in descending order, and their indices (int32), in a list.
 
-    Of equal elements the first counts as greater; NaN counts as greatest.
+    The first of equal elements counts as greater; NaN counts as greatest.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -397,12 +397,12 @@ def _(
     reduction_input_size_override: int,
     aggregate_to_topk: bool,
 ) -> list:
-    # The processors that sagax knows have no faster way that would miss some: this is exact. What is
-    # not aggregated are the elements of all blocks, and here each element is one.
+    # The supported devices have no faster approximation: this is exact. Without aggregation the result has the
+    # elements of all blocks, and here each element is a block.
     axis = reduction_dimension % aval_of(x).ndim
     count = k if aggregate_to_topk else aval_of(x).shape[axis]
-    values, places = top_k_p.bind(x if is_max_k else neg(x), k=count, axis=axis, is_stable=True)
-    return [values if is_max_k else neg(values), places]
+    values, indices = top_k_p.bind(x if is_max_k else neg(x), k=count, axis=axis, is_stable=True)
+    return [values if is_max_k else neg(values), indices]
 
 
 @approx_top_k_p.shard
@@ -423,8 +423,8 @@ def _(
     axis = reduction_dimension % x.ndim
     count = k if aggregate_to_topk else x.shape[axis]
     rule = top_k_p.rule("reference")
-    values, places = rule(x if is_max_k else -x, k=count, axis=axis, is_stable=True)
-    return [values if is_max_k else -values, places]
+    values, indices = rule(x if is_max_k else -x, k=count, axis=axis, is_stable=True)
+    return [values if is_max_k else -values, indices]
 
 
 @approx_top_k_p.shard
@@ -456,14 +456,14 @@ def approx_max_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> list[Any]:
-    """The `k` greatest elements along a dimension, maybe not all of them, and their positions (int32), in a list.
+    """Return about the `k` greatest elements along a dimension, and their indices (int32), in a list.
 
-    On CPU and GPU the result is exact, whatever `recall_target` (a fraction from 0 to 1) and
-    `reduction_input_size_override` say. With `aggregate_to_topk=False` there are more than `k` results:
-    here all elements, in descending order.
+    On CPU and GPU the result is exact, regardless of `recall_target` (a fraction from 0 to 1) and
+    `reduction_input_size_override`. With `aggregate_to_topk=False` there are more than `k` results: here all
+    elements, in descending order.
 
-    Raises ArgumentValueError for operands that are not floating point, and for a `k` that is no
-    size from 1 to that of the dimension.
+    Raises ArgumentValueError for operands that are not floating point, and for a `k` that is not from 1 to the
+    size of the dimension.
 
     >>> import numpy as np
     >>> from sagax import lax
@@ -481,7 +481,7 @@ def approx_min_k(
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
 ) -> list[Any]:
-    """The `k` least elements along a dimension, maybe not all of them, and their positions (int32), in a list.
+    """Return about the `k` least elements along a dimension, and their indices (int32), in a list.
 
     Arguments and errors are those of `approx_max_k`; the elements come in ascending order.
 

@@ -1,7 +1,7 @@
-"""The primitives that every other family's rules are written with.
+"""Define the primitives that the rules of all other families use.
 
-Broadcasting, summing, transposing, reshaping and converting: batching needs them to align operands,
-transposition to undo a broadcast. Their own rules refer to one another, so they live together.
+Batching needs broadcasting, summation, transposition, reshaping and conversion to align operands; transpose rules
+need them to undo a broadcast. Their own rules refer to one another, so they live together.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from sagax._src.primitives.resharding import with_out_sharding
 
 
 def linear_rules(primitive: Primitive) -> None:
-    """Derive the jvp of a primitive that is linear in its first operand, alone or with fixed others."""
+    """Derive the jvp of a primitive that is linear in its first operand, for fixed other operands."""
 
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = primitive.bind(*primals, **params)
@@ -66,9 +66,9 @@ def broadcast_in_dim(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """`operand` repeated into `shape`; dimension i of it becomes dimension `broadcast_dimensions[i]`.
+    """Broadcast `operand` to `shape`; its dimension i becomes dimension `broadcast_dimensions[i]`.
 
-    Dimensions of size 1 stretch; all others keep their size. Same dtype as the operand.
+    Dimensions of size 1 broadcast; all others keep their size. Same dtype as the operand.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -196,7 +196,7 @@ def _(b: Any, x: Any, *, shape: tuple, broadcast_dimensions: tuple) -> Any:
 
 
 def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
-    """`operand` with new leading dimensions of the given sizes, along which it is repeated.
+    """Add leading dimensions of the given sizes to `operand`, by repeating it.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -209,7 +209,7 @@ def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
 
 
 def full_of(aval: Any, value: Any) -> Any:
-    """An array of the given type whose every element is the scalar `value`."""
+    """Return an array of the given type filled with the scalar `value`."""
     scalar = np.asarray(value, aval.dtype)[()]
     if aval.weak_type:  # Python numbers are weakly typed
         number = scalar.item()
@@ -219,14 +219,14 @@ def full_of(aval: Any, value: Any) -> Any:
 
 
 def zeros_of(aval: Any) -> Any:
-    """An array of zeros of the given type; for float0 a NumPy array, since those hold nothing."""
+    """Return zeros of the given type; a NumPy array for float0, which has no data."""
     if aval.dtype == dtypes.float0:
         return np.zeros(aval.shape, dtypes.float0)
     return full_of(aval, 0)
 
 
 def instantiate(x: Any) -> Any:
-    """`x`, or the array of zeros that the symbolic zero `x` stands for."""
+    """Return `x`, or an array of zeros for a symbolic zero `x`."""
     return zeros_of(x.aval) if is_zero(x) else x
 
 
@@ -238,7 +238,7 @@ transpose_p = Primitive(
 
 
 def transpose(operand: Any, permutation: Sequence[int]) -> Any:
-    """`operand` with its dimensions reordered: dimension i of the result is `permutation[i]` of it.
+    """Permute the dimensions of `operand`: dimension i of the result is its dimension `permutation[i]`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -256,7 +256,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
 
 
 def moveaxis(x: Any, source: int | None, destination: int) -> Any:
-    """`x` with dimension `source` moved to `destination`, the others in their order."""
+    """Move dimension `source` of `x` to `destination`; the others keep their order."""
     if source == destination or source is None:
         return x
     order = [i for i in range(aval_of(x).ndim) if i != source]
@@ -329,9 +329,9 @@ def reshape(
     *,
     out_sharding: Any = None,
 ) -> Any:
-    """`operand` with the same elements, in row-major order, in the shape `new_sizes`.
+    """Reshape `operand` to `new_sizes`, with the same elements in row-major order.
 
-    With `dimensions` its dimensions are transposed into that order first.
+    With `dimensions` its dimensions are permuted to that order first.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -378,8 +378,8 @@ def _(*, new_sizes: tuple) -> dict:
 
 @reshape_p.shard
 def _(call: Any) -> list:
-    """Dimensions are merged or split in groups of equal size; what is cut must be the first of its
-    group, so that the parts stay in order."""
+    """Keep shardings of dimensions that are merged or split in groups of equal size. A sharded dimension must be
+    the first of its group, so that the shards stay in order."""
     old, new = call.avals[0].shape, call.outs[0].shape
     cuts = call.cuts[0]
     found: list[tuple] = [()] * len(new)
@@ -393,9 +393,9 @@ def _(call: Any) -> list:
             found[small[0]] = cuts[wide[0]]
             continue
         axes = tuple([name for i in cut for name in cuts[i]])
-        # all before the last cut dimension must be cut wholly: then parts lie one after the other
+        # all dimensions before the last sharded one must be fully sharded: then shards are contiguous
         in_order = all(call.parts(cuts[i]) == old[i] for i in wide[: wide.index(cut[-1])])
-        from_first = cut == wide[: len(cut)]  # merged dimensions are cut without a gap
+        from_first = cut == wide[: len(cut)]  # merged dimensions are sharded without a gap
         if (len(small) == 1 and from_first) or (
             small and in_order and new[small[0]] % call.parts(axes) == 0
         ):
@@ -405,13 +405,13 @@ def _(call: Any) -> list:
                 f"this reshape to {new} is not supported for an operand that is divided along "
                 f"{call.axes_text(axes)}: the parts of the result would not be parts of the operand",
                 fix="say how the result is divided, with out_sharding=P(...), or reshard the operand "
-                f"to {call.with_cut(0, cut[0], ())}",
+                f"to {call.required_spec(0, cut[0], ())}",
             )
     return [tuple(found)]
 
 
 def _groups(old: tuple, new: tuple) -> list[tuple[list[int], list[int]]]:
-    """The smallest groups of dimensions, in order, that have equal sizes before and after."""
+    """Return the smallest groups of dimensions, in order, that have equal sizes before and after."""
     groups = []
     i = k = 0
     while i < len(old) or k < len(new):
@@ -444,12 +444,12 @@ def _groups(old: tuple, new: tuple) -> list[tuple[list[int], list[int]]]:
 
 @reshape_p.mask
 def _(trace: Any, primitive: Any, args: tuple, params: dict, out: Any) -> Any:
-    """Dimensions beside those of views may change, as long as the same number comes before and after."""
+    """Allow changes of dimensions next to those of views, if their number before and after is equal."""
 
     def parts(shape: tuple) -> list:
         found: list = [1]
         for size in shape:
-            if trace.is_ours(size):
+            if trace.is_view_size(size):
                 found += [size, 1]
             else:
                 found[-1] *= size
@@ -497,7 +497,7 @@ squeeze_p = Primitive(
 
 
 def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
-    """`array` without the given dimensions, each of which must have size 1 (None: all of size 1).
+    """Remove the given dimensions of `array`, each of which must have size 1 (None: all of size 1).
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -509,10 +509,10 @@ def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
         given: list[Any] = [i for i, size in enumerate(aval.shape) if size == 1]
     else:
         given = list(dimensions) if isinstance(dimensions, (tuple, list)) else [dimensions]
-    places = tuple(sorted({canonical_axis(d, aval.ndim, "squeeze", "dimensions") for d in given}))
-    if not places and hasattr(array, "aval"):
+    axes = tuple(sorted({canonical_axis(d, aval.ndim, "squeeze", "dimensions") for d in given}))
+    if not axes and hasattr(array, "aval"):
         return array
-    return squeeze_p.bind(array, dimensions=places)
+    return squeeze_p.bind(array, dimensions=axes)
 
 
 squeeze_p.samples = [
@@ -569,7 +569,7 @@ def _(b: Any, x: Any, *, dimensions: tuple) -> Any:
 
 
 def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
-    """`array` with new dimensions of size 1 at the given positions of the result.
+    """Insert dimensions of size 1 into `array`, at the given positions of the result.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -578,8 +578,8 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     """
     aval = aval_of(array)
     ndim = aval.ndim + len(dimensions)
-    places = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
-    if len(places) != len(dimensions):
+    positions = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
+    if len(positions) != len(dimensions):
         raise ArgumentValueError(
             function="expand_dims",
             argument="dimensions",
@@ -587,18 +587,18 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
             expected="dimensions without repetition",
         )
     sizes = iter(aval.shape)
-    shape = tuple(1 if i in places else next(sizes) for i in range(ndim))
-    return broadcast_in_dim(array, shape, tuple(i for i in range(ndim) if i not in places))
+    shape = tuple(1 if i in positions else next(sizes) for i in range(ndim))
+    return broadcast_in_dim(array, shape, tuple(i for i in range(ndim) if i not in positions))
 
 
 # reduce_sum -------------------------------------------------------------------------------------
 
-# The engine adds up to this many numbers one after the other; from 32 of them on it may build a tree.
+# XLA sums up to this many numbers sequentially; from 32 of them on it may build a tree.
 SUMMED_IN_ORDER = 16
 
 
 def _summed_in_order(avals: tuple) -> bool:
-    """Integers, whose sums do not depend on the order, and few enough real numbers."""
+    """Accept integers, whose sums are independent of the order, and short real sums."""
     (x,) = avals
     if x.dtype in (np.float32, np.float64):
         return x.size <= SUMMED_IN_ORDER
@@ -617,7 +617,7 @@ reduce_sum_p = Primitive(
 
 
 def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
-    """The sum of `operand` over the dimensions `axes`, which disappear. Same dtype.
+    """Sum `operand` over the dimensions `axes`, which are removed. Same dtype.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -631,7 +631,7 @@ def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
 
 
 def reduced_shape(shape: tuple, axes: tuple, function: str) -> tuple:
-    """`shape` without `axes`, which must be distinct dimensions of it."""
+    """Return `shape` without `axes`, which must be distinct dimensions of it."""
     if len(set(axes)) != len(axes):
         raise ArgumentValueError(
             function=function, argument="axes", got=axes, expected="axes without repetition"
@@ -662,11 +662,11 @@ def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
     dtype = x.dtype
     if dtype.kind == "f" and 0 < x.size <= SUMMED_IN_ORDER:
         if x.ndim != 1 or not axes:
-            kept = tuple([i for i in range(x.ndim) if i not in axes])
-            x = np.transpose(x, (*kept, *axes)).reshape(*[x.shape[i] for i in kept], -1)
+            remaining = tuple([i for i in range(x.ndim) if i not in axes])
+            x = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
         if x.shape[-1] == 1:
             return x[..., 0]
-        return np.add.accumulate(x, -1)[..., -1] + dtype.type(0)  # the engine begins with 0
+        return np.add.accumulate(x, -1)[..., -1] + dtype.type(0)  # XLA starts from 0
     if dtype.kind == "b":
         return np.any(x, axis=axes)
     wide = np.float32 if dtype_predicates.is_narrow_float(dtype) else dtype
@@ -678,8 +678,8 @@ linear_rules(reduce_sum_p)
 
 @reduce_sum_p.transpose
 def _(ct: Any, x: Any, *, axes: tuple) -> tuple:
-    kept = tuple(i for i in range(x.ndim) if i not in axes)
-    return (broadcast_in_dim(ct, x.shape, kept),)
+    remaining = tuple(i for i in range(x.ndim) if i not in axes)
+    return (broadcast_in_dim(ct, x.shape, remaining),)
 
 
 @reduce_sum_p.batch
@@ -708,10 +708,10 @@ convert_element_type_p = Primitive(
 
 
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
-    """`operand` with its elements converted to `new_dtype`, as NumPy's astype does.
+    """Convert the elements of `operand` to `new_dtype`, as NumPy's astype does.
 
-    A conversion from complex to real, or to boolean, takes the real part; floats saturate when they
-    become integers.
+    A conversion from complex to real, or to boolean, takes the real part; floats saturate when they become
+    integers.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -725,7 +725,7 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
 
 
 def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
-    """`x` as dtype `dtype` (canonical already), or `x` itself where nothing changes."""
+    """Convert `x` to the canonical dtype `dtype`; return `x` itself if it has it."""
     aval = aval_of(x)
     if aval.dtype == dtype and aval.weak_type == weak_type and hasattr(x, "aval"):
         return x
@@ -793,7 +793,7 @@ def _(b: Any, x: Any, *, new_dtype: Any, weak_type: bool) -> Any:
     return b.convert(x, new_dtype)
 
 
-# real: here because a conversion from complex takes it --------------------------------------------
+# real: here because conversions from complex use it -----------------------------------------------
 
 real_p = Primitive(
     "real",
@@ -843,22 +843,22 @@ def _(b: Any, x: Any) -> Any:
     return b.op("real", [x], x.aval.with_dtype(dtype_predicates.real_part_dtype(x.aval.dtype)))
 
 
-# shared by the rules of other families -------------------------------------------------------------
+# shared by rules of other families ----------------------------------------------------------------
 
 
 def unbroadcast(ct: Any, aval: Any) -> Any:
     """Sum `ct` down to the shape of `aval`, which was broadcast (scalar, or sizes 1) to that of `ct`."""
-    have, want = aval_of(ct).shape, aval.shape
-    if have == want:
+    have, target = aval_of(ct).shape, aval.shape
+    if have == target:
         return ct
-    if not want:
+    if not target:
         return reduce_sum(ct, range(len(have)))
     axes = [
         i
-        for i, (h, w) in enumerate(zip(have, want, strict=True))
+        for i, (h, w) in enumerate(zip(have, target, strict=True))
         if dims.same(w, 1) and not dims.same(h, 1)
     ]
-    return reshape(reduce_sum(ct, axes), want)
+    return reshape(reduce_sum(ct, axes), target)
 
 
 __all__ = [

@@ -1,8 +1,7 @@
-"""Exponentials, logarithms, circular and hyperbolic functions and their inverses, element by element.
+"""Define elementwise exponentials, logarithms, trigonometric and hyperbolic functions and inverses.
 
-All take floating point or complex numbers and keep the dtype; the branches of complex logarithms and
-inverse functions are those of NumPy. Narrow floats are computed in float32 where several operations
-make up a function, and rounded once.
+All take floating point or complex numbers and preserve the dtype; complex logarithms and inverse functions have
+NumPy's branch cuts. Functions of several operations compute narrow floats in float32, and round once.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _LOG_2 = 0.6931471805599453
 
 
 def widened(numpy: Callable[..., Any]) -> Callable[..., Any]:
-    """The NumPy function `numpy` as a reference rule: in float32 for narrower floats, dtype kept."""
+    """Return a reference rule from a NumPy function: in float32 for narrower floats, dtype preserved."""
 
     def reference(*xs: np.ndarray, **_: Any) -> Any:
         dtype = xs[0].dtype
@@ -105,7 +104,7 @@ def _plain(
     )
 
 
-# (1 - x)(1 + x), in which derivatives keep their digits near the ends of [-1, 1] -----------------------
+# (1 - x)(1 + x), whose derivatives stay accurate near the ends of [-1, 1] -----------------------------
 
 one_minus_square_p = _plain(
     "one_minus_square",
@@ -121,7 +120,7 @@ def _one_minus_square(x: Number) -> Number:
 
 
 def one_minus_square(x: Any) -> Any:
-    """1 - x * x, element by element, without cancellation where `x` is near 1 or -1."""
+    """Return 1 - x * x, elementwise, without cancellation where `x` is near 1 or -1."""
     return one_minus_square_p.bind(x)
 
 
@@ -131,9 +130,9 @@ exp_p = _accurate("exp", np.exp, "exponential", lambda t, out, x, accuracy=None:
 
 
 def exp(x: Any, *, accuracy: Any = None) -> Any:
-    """e to the power `x`, element by element.
+    """Return e to the power `x`, elementwise.
 
-    `accuracy` asks for a `Tolerance` or an `AccuracyMode`, where the device offers a choice.
+    `accuracy` (a `Tolerance` or an `AccuracyMode`) selects an implementation on devices with several.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -156,7 +155,7 @@ exp2_p = accurate_elementwise(
 
 @formula(exp2_p, widen=False)
 def _exp2(x: Number) -> Number:
-    """2**n e**((x - n) log 2) with n the integer nearest to x, so that powers of 2 are exact."""
+    """Return 2**n e**((x - n) log 2) with n the integer nearest to x, so that powers of 2 are exact."""
     if dtype_predicates.is_complex(x.value.dtype):
         return (x * _LOG_2).apply("exponential")
     whole = x.apply("round_nearest_even")
@@ -166,7 +165,7 @@ def _exp2(x: Number) -> Number:
 
 
 def exp2(x: Any, *, accuracy: Any = None) -> Any:
-    """2 to the power `x`, element by element; exact where `x` is an integer.
+    """Return 2 to the power `x`, elementwise; exact where `x` is an integer.
 
     `accuracy` is as in `exp`.
 
@@ -188,7 +187,7 @@ expm1_p = _accurate(
 
 
 def expm1(x: Any, *, accuracy: Any = None) -> Any:
-    """e to the power `x`, less 1, element by element; exact also for small `x`.
+    """Return e to the power `x`, minus 1, elementwise; accurate also for small `x`.
 
     `accuracy` is as in `exp`.
 
@@ -204,9 +203,9 @@ log_p = _accurate("log", np.log, "log", lambda t, out, x, accuracy=None: div(t, 
 
 
 def log(x: Any, *, accuracy: Any = None) -> Any:
-    """The natural logarithm of `x`, element by element: -inf at 0, NaN for negative real `x`.
+    """Return the natural logarithm of `x`, elementwise: -inf at 0, NaN for negative real `x`.
 
-    The derivative is 1 / x wherever `x` is. `accuracy` is as in `exp`.
+    The derivative is 1 / x for all x. `accuracy` is as in `exp`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -226,7 +225,7 @@ log1p_p = _accurate(
 
 
 def log1p(x: Any, *, accuracy: Any = None) -> Any:
-    """The natural logarithm of 1 + x, element by element; exact also for small `x`.
+    """Return the natural logarithm of 1 + x, elementwise; accurate also for small `x`.
 
     `accuracy` is as in `exp`.
 
@@ -248,7 +247,7 @@ logistic_p = _accurate(
 
 
 def logistic(x: Any, *, accuracy: Any = None) -> Any:
-    """The logistic function 1 / (1 + exp(-x)), element by element.
+    """Return the logistic function 1 / (1 + exp(-x)), elementwise.
 
     `accuracy` is as in `exp`.
 
@@ -279,9 +278,9 @@ cos_p = _accurate(
 
 
 def _zero_where_real_is_zero(p: Primitive, part: str) -> None:
-    """On the imaginary axis one part of the sine and cosine is zero, also where the other is infinite.
+    """Zero one part of the sine and cosine on the imaginary axis, even if the other part is infinite.
 
-    The engine multiplies zero with infinity there.
+    XLA multiplies zero with infinity there.
     """
     plain = p.rule("lower")
 
@@ -313,7 +312,7 @@ tan_p = _accurate(
 
 
 def sin(x: Any, *, accuracy: Any = None) -> Any:
-    """The sine of `x`, in radians, element by element. `accuracy` is as in `exp`.
+    """Return the sine of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -324,7 +323,7 @@ def sin(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def cos(x: Any, *, accuracy: Any = None) -> Any:
-    """The cosine of `x`, in radians, element by element. `accuracy` is as in `exp`.
+    """Return the cosine of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -335,7 +334,7 @@ def cos(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def tan(x: Any, *, accuracy: Any = None) -> Any:
-    """The tangent of `x`, in radians, element by element. `accuracy` is as in `exp`.
+    """Return the tangent of `x`, in radians, elementwise. `accuracy` is as in `exp`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -379,7 +378,7 @@ def _asin(x: Number) -> Number:
 
 
 def asin(x: Any) -> Any:
-    """The angle in [-pi/2, pi/2] whose sine is `x`, element by element; NaN where |x| > 1.
+    """Return the angle in [-pi/2, pi/2] whose sine is `x`, elementwise; NaN where |x| > 1.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -390,7 +389,7 @@ def asin(x: Any) -> Any:
 
 
 def acos(x: Any) -> Any:
-    """The angle in [0, pi] whose cosine is `x`, element by element; NaN where |x| > 1.
+    """Return the angle in [0, pi] whose cosine is `x`, elementwise; NaN where |x| > 1.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -401,7 +400,7 @@ def acos(x: Any) -> Any:
 
 
 def atan(x: Any) -> Any:
-    """The angle in [-pi/2, pi/2] whose tangent is `x`, element by element.
+    """Return the angle in [-pi/2, pi/2] whose tangent is `x`, elementwise.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -439,9 +438,9 @@ lower_to(atan2_p, "atan2")
 
 
 def atan2(x: Any, y: Any) -> Any:
-    """The angle of the point with abscissa `y` and ordinate `x`: that of x / y in the right quadrant.
+    """Return the angle of the point with abscissa `y` and ordinate `x`: that of x / y in the right quadrant.
 
-    Element by element, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
+    Elementwise, in [-pi, pi]. Both derivatives at the origin are NaN: no angle is defined there.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -479,7 +478,7 @@ def _cosh(x: Number) -> Number:
 
 
 def sinh(x: Any) -> Any:
-    """The hyperbolic sine of `x`, element by element.
+    """Return the hyperbolic sine of `x`, elementwise.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -490,7 +489,7 @@ def sinh(x: Any) -> Any:
 
 
 def cosh(x: Any) -> Any:
-    """The hyperbolic cosine of `x`, element by element.
+    """Return the hyperbolic cosine of `x`, elementwise.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -501,7 +500,7 @@ def cosh(x: Any) -> Any:
 
 
 def tanh(x: Any, *, accuracy: Any = None) -> Any:
-    """The hyperbolic tangent of `x`, element by element. `accuracy` is as in `exp`.
+    """Return the hyperbolic tangent of `x`, elementwise. `accuracy` is as in `exp`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -515,16 +514,16 @@ def tanh(x: Any, *, accuracy: Any = None) -> Any:
 
 
 def _inverse_hypotenuse(x: Any) -> Any:
-    """1 / sqrt(1 + x**2), where x**2 alone may overflow.
+    """Return 1 / sqrt(1 + x**2), where x**2 alone may overflow.
 
-    It is r / sqrt(r**2 + (r x)**2) for any r > 0, here one over |x| if that exceeds 1. The value does
-    not depend on r, so derivatives may well go through it.
+    It is r / sqrt(r**2 + (r x)**2) for any r > 0, here one over |x| if that exceeds 1. The value is
+    independent of r, so derivatives may pass through it.
     """
     dtype = aval_of(x).dtype
     largest = float(dtypes.finfo(dtype).max)
 
     def scale(size: Any) -> Any:
-        """1 / size between 1 and a number so small that r x is finite for all finite x."""
+        """Return 1 / size between 1 and a number so small that r x is finite for all finite x."""
         return div(1, clamp(1, size, 2 * largest**0.5))
 
     if not dtype_predicates.is_complex(dtype):
@@ -566,7 +565,7 @@ lower_to(atanh_p, "chlo.atanh", in_float32=True)
 
 
 def asinh(x: Any) -> Any:
-    """The number whose hyperbolic sine is `x`, element by element.
+    """Return the number whose hyperbolic sine is `x`, elementwise.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -577,7 +576,7 @@ def asinh(x: Any) -> Any:
 
 
 def acosh(x: Any) -> Any:
-    """The number, not negative, whose hyperbolic cosine is `x`, element by element; NaN where x < 1.
+    """Return the nonnegative number whose hyperbolic cosine is `x`, elementwise; NaN where x < 1.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -588,7 +587,7 @@ def acosh(x: Any) -> Any:
 
 
 def atanh(x: Any) -> Any:
-    """The number whose hyperbolic tangent is `x`, element by element; NaN where |x| > 1.
+    """Return the number whose hyperbolic tangent is `x`, elementwise; NaN where |x| > 1.
 
     >>> from sagax import lax
     >>> import numpy as np

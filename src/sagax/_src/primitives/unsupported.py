@@ -1,4 +1,4 @@
-"""The error for what an operation does not do."""
+"""Define the error for unsupported operations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from sagax._src.diagnostics.errors import SagaxError
 
 
 class UnsupportedError(SagaxError, NotImplementedError):
-    """What an operation does not do: on this platform, with these options, for this derivative."""
+    """An operation is not supported: on this platform, with these options, or for this derivative."""
 
     code = "SX0124"

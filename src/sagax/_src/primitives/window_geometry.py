@@ -31,11 +31,10 @@ REDUCTION_NAMES = (
 
 @record(slots=True)
 class Window:
-    """How a window slides over an array; each field has one entry for each dimension.
+    """Describe how a window slides over an array; each field has one entry for each dimension.
 
-    The elements of the array are put `base_dilation` apart, then the array is padded (negative
-    padding removes elements). Window number o of a dimension takes the places
-    `o * stride + k * window_dilation`, for each k below its size.
+    The array is dilated by `base_dilation`, then padded (negative padding removes elements). Window number o of a
+    dimension covers the indices `o * stride + k * window_dilation`, for each k below its size.
     """
 
     sizes: tuple
@@ -46,12 +45,12 @@ class Window:
 
     @property
     def extents(self) -> tuple:
-        """How far a window reaches in each dimension."""
+        """Return the extent of a window in each dimension."""
         return tuple([dims.dilate_dim(k, d) for k, d in zip(self.sizes, self.window_dilation)])
 
     @property
     def padding_config(self) -> tuple:
-        """The configuration with which `lax.pad` dilates and pads the array."""
+        """Return the configuration with which `lax.pad` dilates and pads the array."""
         return tuple([(lo, hi, d - 1) for (lo, hi), d in zip(self.padding, self.base_dilation)])
 
     @property
@@ -63,7 +62,7 @@ class Window:
         return any(d != 1 for d in (*self.base_dilation, *self.window_dilation))
 
     def padded(self, shape: tuple) -> tuple:
-        """The shape of the array once it is dilated and padded."""
+        """Return the shape of the dilated and padded array."""
         return tuple(
             [
                 lo + hi + dims.dilate_dim(n, d)
@@ -72,18 +71,18 @@ class Window:
         )
 
     def result(self, shape: tuple) -> tuple:
-        """How many windows an array of that shape has in each dimension."""
+        """Return the number of windows in each dimension, for an array of that shape."""
         return tuple(
             [dims.stride_dim(*e) for e in zip(self.padded(shape), self.extents, self.strides)]
         )
 
     def without_padding(self) -> Window:
-        """The window that slides in the same way over the array already dilated and padded."""
+        """Return the window that slides likewise over the array already dilated and padded."""
         none, one = ((0, 0),) * len(self.sizes), (1,) * len(self.sizes)
         return Window(self.sizes, self.strides, none, one, self.window_dilation)
 
     def with_dimension(self, d: int) -> Window:
-        """The same with a new dimension `d`, along which each element is a window of its own."""
+        """Return the window with a new dimension `d`, along which each element is a window of its own."""
 
         def put(entries: tuple, entry: Any) -> tuple:
             return (*entries[:d], entry, *entries[d:])
@@ -97,12 +96,11 @@ class Window:
         )
 
     def reversed(self, shape: tuple) -> Window:
-        """The window that goes over the results, backwards from an array of that shape.
+        """Return the window over the results, backwards from an array of that shape.
 
-        Place o * stride + k * window_dilation holds element i where it is low + i * base_dilation.
-        The windows that hold element i are therefore those with o * stride = low +
-        i * base_dilation - k * window_dilation: strides and base dilations change roles, and k
-        runs the other way.
+        Index o * stride + k * window_dilation holds element i if it is low + i * base_dilation. The windows with
+        element i are therefore those with o * stride = low + i * base_dilation - k * window_dilation: strides and
+        base dilations are swapped, and k runs backwards.
         """
         padding = []
         for n, m, extent, (lo, _), base, stride in zip(
@@ -115,9 +113,9 @@ class Window:
         )
 
     def over_kernel(self, shape: tuple) -> Window:
-        """The window whose results are the window's own elements, for an array of that shape.
+        """Return the window whose results are the window's own elements, for an array of that shape.
 
-        Its elements are the results of this one: strides and window dilations change roles.
+        Its elements are the results of this one: strides and window dilations are swapped.
         """
         counts = self.result(shape)
         padding = []
@@ -130,15 +128,15 @@ class Window:
             counts, self.window_dilation, tuple(padding), self.base_dilation, self.strides
         )
 
-    def placing(self, place: Sequence[int], shape: tuple) -> tuple:
-        """The configuration with which `lax.pad` puts an element of each window where it lies.
+    def scatter_padding(self, offset: Sequence[int], shape: tuple) -> tuple:
+        """Return the configuration with which `lax.pad` scatters one element of each window.
 
-        That is element `place` of the windows, in the dilated and padded form of an array of that
-        shape. Elements of different windows lie apart.
+        That is element `offset` of the windows, in the dilated and padded form of an array of that shape. The
+        targets are distinct.
         """
         config = []
         for k, dilation, whole, count, stride in zip(
-            place, self.window_dilation, self.padded(shape), self.result(shape), self.strides
+            offset, self.window_dilation, self.padded(shape), self.result(shape), self.strides
         ):
             low = int(k) * dilation
             config.append((low, whole - low - dims.dilate_dim(count, stride), stride - 1))
@@ -146,7 +144,7 @@ class Window:
 
     @property
     def without_pad(self) -> tuple:
-        """The configuration with which `lax.pad` removes the padding (zeros for removed elements)."""
+        """Return the configuration with which `lax.pad` removes the padding (zeros for removed elements)."""
         return tuple([(-lo, -hi, 0) for lo, hi in self.padding])
 
     def check(
@@ -184,7 +182,7 @@ class Window:
                 )
 
     def params(self) -> dict:
-        """As the parameters of the primitives of this family."""
+        """Return the parameters of the primitives of this family."""
         fields = (self.sizes, self.strides, self.padding, self.base_dilation, self.window_dilation)
         return dict(zip(REDUCTION_NAMES, fields))
 
@@ -196,7 +194,7 @@ def window_of(
     base_dilation: tuple | None = None,
     window_dilation: tuple | None = None,
 ) -> Window:
-    """The window that the parameters of a primitive describe."""
+    """Return the window of a primitive's parameters."""
     ones = (1,) * len(window_dimensions)
     return Window(
         window_dimensions, window_strides, padding, base_dilation or ones, window_dilation or ones
@@ -204,7 +202,7 @@ def window_of(
 
 
 def padding_pairs(function: str, padding: Any) -> tuple:
-    """Explicit padding as a tuple of pairs (low, high)."""
+    """Normalize explicit padding to a tuple of pairs (low, high)."""
     try:
         pairs = [sizes_of(function, "padding", pair) for pair in padding]
         if all(len(pair) == 2 for pair in pairs):
@@ -225,11 +223,10 @@ def padtype_to_pads(
     window_strides: Sequence[int],
     padding: Any,
 ) -> list[tuple[int, int]]:
-    """Pairs (low, high) of how much to pad each dimension, for padding given by name.
+    """Compute the pairs (low, high) of each dimension for padding given by name.
 
-    'VALID' pads nothing. 'SAME' pads such that `window_strides` alone decide how many windows there
-    are, ceil(size / stride); of an odd total the larger half goes after, for 'SAME_LOWER' before.
-    Explicit pairs stay as they are.
+    'VALID' pads nothing. 'SAME' pads such that the number of windows is ceil(size / stride); of an odd
+    total the larger half goes after, for 'SAME_LOWER' before. Explicit pairs are unchanged.
 
     >>> from sagax import lax
     >>> lax.padtype_to_pads((8, 7), (3, 2), (2, 2), 'SAME')
@@ -243,7 +240,7 @@ def padtype_to_pads(
 def named_padding(
     function: str, shape: Sequence, window: Sequence, strides: Sequence, padding: str
 ) -> list[tuple]:
-    """The pairs that a name of a padding means."""
+    """Return the pairs of a named padding."""
     name = padding.upper()
     if name not in ("SAME", "SAME_LOWER", "VALID"):
         raise ArgumentValueError(
@@ -285,7 +282,7 @@ def window_params(
     base_dilation: Any = None,
     window_dilation: Any = None,
 ) -> dict:
-    """The arguments of a reduction over windows, as parameters of its primitive."""
+    """Convert the arguments of a reduction over windows to parameters of its primitive."""
     ones = (1,) * len(shape)
 
     def entries(argument: str, values: Any) -> tuple:
@@ -313,7 +310,7 @@ def reduce_window_shape_tuple(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> tuple[int, ...]:
-    """The shape of a reduction over windows of an array of shape `operand_shape`.
+    """Return the shape of a reduction over windows of an array of shape `operand_shape`.
 
     >>> from sagax import lax
     >>> lax.reduce_window_shape_tuple((8, 8), (3, 3), (2, 2), [(0, 0), (1, 1)])
@@ -333,7 +330,7 @@ def reduce_window_shape_tuple(
 
 
 def numpy_windows(x: np.ndarray, window: Window, fill: Any) -> np.ndarray:
-    """All windows of a NumPy array: their numbers first, then their elements. A view."""
+    """Return a view of all windows of a NumPy array: window dimensions first, then elements."""
     padded = pad_p.rule("reference")(
         x, np.asarray(fill, x.dtype), padding_config=window.padding_config
     )
@@ -346,21 +343,21 @@ def numpy_windows(x: np.ndarray, window: Window, fill: Any) -> np.ndarray:
 
 
 def window_elements(x: Any, window: Window, fill: Any) -> list:
-    """For each element of a window, in order, the array of those of all windows."""
+    """Return for each element of a window, in order, the array of that element in all windows."""
     x = pad(x, fill, window.padding_config)
     window = window.without_padding()
     counts = window.result(aval_of(x).shape)
     reaches = [dims.dilate_dim(m, stride) for m, stride in zip(counts, window.strides)]
     out = []
-    for place in np.ndindex(*window.sizes):
-        starts = [int(k) * d for k, d in zip(place, window.window_dilation)]
+    for offset in np.ndindex(*window.sizes):
+        starts = [int(k) * d for k, d in zip(offset, window.window_dilation)]
         limits = [start + reach for start, reach in zip(starts, reaches)]
         out.append(slice(x, starts, limits, window.strides))
     return out
 
 
 def stacked_windows(x: Any, window: Window, fill: Any) -> Any:
-    """All windows of an array, in other operations: their elements first, then their numbers."""
+    """Return all windows of an array, by other operations: elements first, then window dimensions."""
     x = pad(x, fill, window.padding_config)
     n = len(window.sizes)
     counts = window.without_padding().result(aval_of(x).shape)
@@ -381,10 +378,10 @@ def lower_windows(
     body: Callable[..., Sequence[Any]],
     outs: Sequence[Any],
 ) -> list:
-    """A StableHLO reduction over windows; `body(builder, *values)` combines values of the types `avals`.
+    """Lower to a StableHLO reduction over windows; `body(builder, *values)` combines values of types `avals`.
 
-    Padding becomes an operation of its own where it is symbolic, and where it is negative: XLA
-    takes windows of size 1 for a copy then, notices that the shapes differ, and aborts the process.
+    Symbolic or negative padding becomes a separate operation: XLA would treat windows of size 1 as a copy,
+    find that the shapes differ, and abort the process.
     """
     if any(dims.is_dim(p) or p < 0 for pair in window.padding for p in pair):
         low, high, interior = zip(*window.padding_config)
@@ -414,12 +411,12 @@ def _lower_symbolic_windows(
     body: Callable[..., Sequence[Any]],
     outs: Sequence[Any],
 ) -> list:
-    """A call that the engine turns into a reduction over windows once the sizes are known.
+    """Emit a call that XLA replaces by a reduction over windows once the sizes are known.
 
     It names a function of the module, where a `reduce_window` has a region.
     """
     name = b.module.function_name("reducer")
-    inner = type(b)(b.module)  # sees no values of the function around it
+    inner = type(b)(b.module)  # does not see values of the enclosing function
     region = inner.region(avals, functools.partial(body, inner), terminator="func.return")
     of = [b.spell(a) for a in avals]
     b.module.functions.append(

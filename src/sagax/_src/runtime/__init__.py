@@ -1,1 +1,1 @@
-"""What runs programs: devices, arrays, executables."""
+"""Run executables: devices, arrays, buffers."""

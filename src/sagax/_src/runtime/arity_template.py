@@ -1,8 +1,8 @@
-"""Write functions of one, two or more operands from one template.
+"""Generate functions of one, two or more operands from one template.
 
-The shortest calls name each operand: a loop over them costs a fifth of the time of a small addition
-(1.35 against 1.10 microseconds; `make bench ARGS="--only eager"`). So that each number of operands need
-not be written by hand, a template is compiled for it when it is first needed.
+The fastest calls name each operand: a loop over them costs a fifth of the time of a small addition (1.35
+against 1.10 microseconds; `make bench ARGS="--only eager"`). A template replaces one handwritten version
+per number of operands; each is compiled on first use.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _HERE = Path(__file__).parent
 
 
 def filled_in(template: str, count: int, scope: dict[str, Any]) -> Callable[..., Any]:
-    """The function `make` of a template, for so many operands; it sees the globals `scope`.
+    """Return the function `make` of a template, for this number of operands, with the globals `scope`.
 
     `{operands}` stands for the names of all operands; a line with `{x}` is repeated for each of them.
     """

@@ -1,8 +1,7 @@
-"""The array: a value in memory, of the host or a device.
+"""Define the array: a value in host or device memory.
 
-On the CPU a small result may exist as a NumPy array only, until a compiled program needs it; a
-compiled program's result exists as an engine buffer until NumPy needs it. Both forms are kept once
-made. Nothing ever changes the contents.
+On the CPU a small result may exist as a NumPy array only, until an executable needs it; an executable's
+result exists as a buffer until NumPy needs it. Both forms are cached. The contents are immutable.
 """
 
 from __future__ import annotations
@@ -32,42 +31,42 @@ _SCALARS = frozenset((bool, int, float, complex))
 _to_numpy = xla.to_numpy
 
 
-# what people search for who learnt it from older pages
+# alternative names that users of older tutorials search for
 _OTHER_WORDS = 'also known as "Invalid argument: CopyToHostAsync() called on invalid buffer"'
 
 
 class DeletedArrayError(SagaxError, RuntimeError):
-    """An array whose memory was given away is used again."""
+    """An array was used after its memory was donated."""
 
     code = "SX0202"
 
     def details(self) -> Details:
-        """Where the memory was given away."""
+        """Show the call that the array was donated to."""
         _, argument, stack = self.facts.get("given") or (None, "", None)
-        place = user_span(stack)
-        if place is None:
+        span = user_span(stack)
+        if span is None:
             return Details()
-        label = Label(place, "donated here" if argument else "deleted here")
+        label = Label(span, "donated here" if argument else "deleted here")
         return Details(notes=(_OTHER_WORDS,) if argument else (), labels=(label,))
 
 
-DeletedArrayError.__module__ = "sagax.errors"  # its public home
+DeletedArrayError.__module__ = "sagax.errors"  # its public module
 
 
 class NonAddressableError(SagaxError, RuntimeError):
-    """Contents are asked for that lie on devices of other processes."""
+    """The requested contents are on devices of other processes."""
 
     code = "SX0212"
 
 
-NonAddressableError.__module__ = "sagax.errors"  # its public home
+NonAddressableError.__module__ = "sagax.errors"  # its public module
 
 
 @record(eq=False)
 class Shard:
-    """A part of an array: `data` lies on `device` and is `x[index]` of the whole array x.
+    """A shard of an array x: `data` is on `device` and is `x[index]` of the array.
 
-    Parts with equal indices are numbered by `replica_id`.
+    Shards with equal indices are numbered by `replica_id`.
     """
 
     device: Any
@@ -77,18 +76,17 @@ class Shard:
 
 
 class ConcreteArray(Array):
-    """An array that holds data. Made by `sagax.numpy` and by transformed functions."""
+    """An array that holds data. Created by `sagax.numpy` and by transformed functions."""
 
-    # `_cells` is set on keys only, while debug_key_reuse is on (key_reuse/); `_given` when the memory
-    # is given away; `_committed_at` (the stack) where a user bound the array to a device; `_shards` once they
-    # were asked for
+    # `_cells` is set on keys only, under debug_key_reuse (key_reuse/); `_donation` by donation;
+    # `_committed_at` (the stack) if a user committed the array to a device; `_shards` on first use
     __slots__ = (
         "__weakref__",
         "_buffer",
         "_cells",
         "_committed_at",
         "_device",
-        "_given",
+        "_donation",
         "_host",
         "_shards",
         "aval",
@@ -105,7 +103,7 @@ class ConcreteArray(Array):
     # -- the two forms ------------------------------------------------------------------------------
 
     def buffer(self) -> Any:
-        """The engine's buffer, on the device the array is committed to or else the default one."""
+        """The buffer, on the device that the array is committed to, or else on the default one."""
         found = self._buffer
         if found is None:
             host = self._host
@@ -121,7 +119,7 @@ class ConcreteArray(Array):
         return found
 
     def host(self) -> np.ndarray:
-        """The contents in their physical form as a read-only NumPy array; waits for them."""
+        """The contents in their physical form as a read-only NumPy array; blocks until they are computed."""
         found = self._host
         if found is None:
             if self._buffer is None:
@@ -142,7 +140,7 @@ class ConcreteArray(Array):
         return found
 
     def _gathered(self, sharding: Sharding) -> np.ndarray:
-        """The contents of an array on several devices, all in one."""
+        """Gather the contents of an array on several devices."""
         if sharding.is_fully_addressable:
             return _to_numpy(self._buffer)
         if sharding.is_fully_replicated:
@@ -157,14 +155,14 @@ class ConcreteArray(Array):
         )
 
     def _gone(self) -> DeletedArrayError:
-        given = getattr(self, "_given", None)
+        given = getattr(self, "_donation", None)
         text = f"Array has been deleted with shape={self.aval.str_short(short_dtypes=False)}."
         if given is None:
             fix = "keep a copy, or do not donate or delete it before its last use"
             return DeletedArrayError(text, fix=fix)
         fun, argument, stack = given
-        place = user_span(stack)
-        where = f" at {display_path(place.file)}:{place.line}" if place is not None else ""
+        span = user_span(stack)
+        where = f" at {display_path(span.file)}:{span.line}" if span is not None else ""
         if argument:
             name = function_name(fun)
             text += f" It was donated to `{name}` as argument {argument}{where}."
@@ -177,19 +175,19 @@ class ConcreteArray(Array):
     # -- life ---------------------------------------------------------------------------------------
 
     def delete(self) -> None:
-        """Give the memory back now; later uses of the array raise."""
+        """Free the memory now; later uses of the array raise."""
         if not self.is_deleted():
             self.give_away((None, "", source_stacks.stack()))
 
     def give_away(self, given: tuple[Any, str, Any]) -> None:
-        """Give the memory back now, and keep in mind to whom: function, argument ("": nobody), stack."""
+        """Free the memory now, and record the donation: function, argument ("": none), stack."""
         if self._buffer is not None:
             self._buffer.delete()
         self._buffer = self._host = self._shards = None
-        self._given = given
+        self._donation = given
 
     def copied(self) -> ConcreteArray:
-        """The same contents in an array of their own, which deleting this one leaves alone."""
+        """Copy the contents to an independent array, which stays valid if this one is deleted."""
         if self._buffer is None:
             return ConcreteArray(self.aval, self.host(), None, self._device)
         try:
@@ -202,7 +200,7 @@ class ConcreteArray(Array):
         return ConcreteArray(self.aval, None, buffer, self._device)
 
     def is_deleted(self) -> bool:
-        """Whether the memory was given back or donated."""
+        """Return whether the memory was freed or donated."""
         if self._host is None and self._buffer is None:
             return True
         if self._host is None and xla.is_deleted(self._buffer):
@@ -210,13 +208,13 @@ class ConcreteArray(Array):
         return False
 
     def is_ready(self) -> bool:
-        """Whether the contents have been computed."""
+        """Return whether the contents have been computed."""
         if self.is_deleted():
             raise self._gone()
         return self._buffer is None or self._host is not None or xla.is_ready(self._buffer)
 
     def block_until_ready(self) -> ConcreteArray:
-        """Wait until the contents have been computed; returns the array. Raises if computing failed."""
+        """Wait until the contents have been computed; return the array. Raises if computing failed."""
         if self._host is None:
             if self._buffer is None:
                 raise self._gone()
@@ -232,7 +230,7 @@ class ConcreteArray(Array):
         return self
 
     def copy_to_host_async(self) -> None:
-        """Begin to copy to the host, for `numpy.asarray` later; on the CPU there is nothing to do."""
+        """Start a copy to the host, for `numpy.asarray` later; on the CPU this has no effect."""
         if self.is_deleted():
             raise self._gone()
         if self._host is None and self._where().platform != "cpu":
@@ -312,15 +310,15 @@ class ConcreteArray(Array):
         return self.aval.shape[0]
 
     def item(self, *args: Any) -> Any:
-        """The only element (or the one at the given index) as a Python number."""
+        """Return the only element (or the one at the given index) as a Python number."""
         return self._numpy().item(*args)
 
     def tolist(self) -> Any:
-        """The elements as nested lists of Python numbers."""
+        """Return the elements as nested lists of Python numbers."""
         return self._numpy().tolist()
 
     def tobytes(self, order: str = "C") -> bytes:
-        """The elements' memory as bytes."""
+        """Return the elements' memory as bytes."""
         return self._numpy().tobytes(order)  # type: ignore[arg-type]
 
     def __bytes__(self) -> bytes:
@@ -354,7 +352,7 @@ class ConcreteArray(Array):
         return str(self.host())
 
     def _is_readable(self) -> bool:
-        """Whether this process has every part of the array."""
+        """Return whether this process has every shard of the array."""
         return self.is_fully_addressable or self.is_fully_replicated
 
     def __copy__(self) -> ConcreteArray:
@@ -375,21 +373,21 @@ class ConcreteArray(Array):
             raise TypeError("iteration over a 0-d array")
         x = self
         if self.aval.sharding is not None:
-            # by its type it would refuse to give what lies on one device
-            plain = self.aval.update(sharding=None)
-            x = ConcreteArray(plain, self._host, self._buffer, self._device)
+            # a consumer would refuse it by its type alone
+            unsharded = self.aval.update(sharding=None)
+            x = ConcreteArray(unsharded, self._host, self._buffer, self._device)
         return (x[i] for i in range(self.aval.shape[0]))  # type: ignore[index]
 
     # -- placement ----------------------------------------------------------------------------------
 
     @property
     def committed(self) -> bool:
-        """Whether the array is bound to its devices, so that computations with it run there."""
+        """True if the user committed the array to its devices, so that computations with it run there."""
         return self._device is not None
 
     @property
     def sharding(self) -> Sharding:
-        """How the array is divided among devices."""
+        """The sharding of the array."""
         found = self._device
         if isinstance(found, Sharding):
             return found
@@ -414,7 +412,7 @@ class ConcreteArray(Array):
         return self._where()
 
     def _where(self) -> Any:
-        """The device, the first one of several."""
+        """Return the device, the first one of several."""
         found = self._device
         if found is not None:
             return found.local_devices[0] if isinstance(found, Sharding) else found
@@ -424,23 +422,23 @@ class ConcreteArray(Array):
 
     @property
     def is_fully_addressable(self) -> bool:
-        """Whether all of the array lies on devices of this process."""
+        """True if all of the array is on devices of this process."""
         found = self._device
         return not isinstance(found, Sharding) or found.is_fully_addressable
 
     @property
     def is_fully_replicated(self) -> bool:
-        """Whether each device that holds any of the array holds all of it."""
+        """True if each device of the array holds all of it."""
         found = self._device
         return not isinstance(found, Sharding) or found.is_fully_replicated
 
     @property
     def addressable_shards(self) -> list[Shard]:
-        """The parts of the array that lie on devices of this process."""
+        """The shards on devices of this process."""
         if self.is_deleted():
             raise self._gone()
         if not isinstance(self._device, Sharding):
-            return self.global_shards  # of which one is the array itself: it must not hold itself
+            return self.global_shards  # a replicated array is its own shard: no reference to itself
         known = getattr(self, "_shards", None)
         if known is None:
             known = self._shards = [s for s in self.global_shards if s.data is not None]
@@ -448,7 +446,7 @@ class ConcreteArray(Array):
 
     @property
     def global_shards(self) -> list[Shard]:
-        """The parts of the array on all devices; those of other processes have no data."""
+        """The shards on all devices; those of other processes have no data."""
         if self.is_deleted():
             raise self._gone()
         found = self._device
@@ -471,15 +469,15 @@ class ConcreteArray(Array):
         ]
 
     def addressable_data(self, index: int) -> Array:
-        """The data of one of the parts that lie on devices of this process."""
+        """Return the data of one of this process's shards."""
         return self.addressable_shards[index].data
 
     def unsafe_buffer_pointer(self) -> int:
-        """The address of the memory."""
+        """Return the address of the memory."""
         return self.buffer().unsafe_buffer_pointer()
 
     def on_device_size_in_bytes(self) -> int:
-        """Bytes the array takes on its device."""
+        """Return the size in bytes on its device."""
         return self.buffer().on_device_size_in_bytes()
 
     def __dlpack__(
@@ -510,7 +508,7 @@ class ConcreteArray(Array):
 
 
 def _unpickle_extended(x: np.ndarray, dtype: Any) -> ConcreteArray:
-    """Keys, of their numbers."""
+    """Restore an array of an extended dtype, such as keys, from its numbers."""
     x = np.array(x, order="C")
     x.flags.writeable = False
     shape = x.shape[: x.ndim - len(dtype.physical_shape)]
@@ -524,11 +522,11 @@ def _unpickle(x: np.ndarray, weak_type: bool) -> ConcreteArray:
 
 
 def array_repr(x: ConcreteArray) -> str:
-    """`Array([1., 2.], dtype=float32)`."""
+    """Format `Array([1., 2.], dtype=float32)`."""
     if x.is_deleted():
         return f"Array<deleted, {x.aval.str_short(short_dtypes=False)}>"
     dtype = x.aval.dtype
-    if not x._is_readable():  # the numbers lie with other processes
+    if not x._is_readable():  # the contents are in other processes
         return f"Array(shape={x.aval.shape}, dtype={dtypes.name(dtype)})"
     if dtypes.is_extended(dtype):
         body = np.array2string(x.host(), separator=" ")
@@ -546,7 +544,7 @@ def array_repr(x: ConcreteArray) -> str:
 
 
 def from_host(x: np.ndarray, aval: Any = None) -> ConcreteArray:
-    """An array over memory that nobody else will change (a fresh NumPy array)."""
+    """Wrap memory that is never written again (a fresh NumPy array) as an array."""
     if aval is None:
         aval = intern_aval(x.shape, x.dtype, False, None)
     return settled(ConcreteArray(aval, x))
@@ -555,8 +553,8 @@ def from_host(x: np.ndarray, aval: Any = None) -> ConcreteArray:
 def block_all(values: Sequence[Any]) -> None:
     """Wait until the contents of all arrays among `values` have been computed.
 
-    Arrays in buffers are waited for in one call of the engine. Whatever else can be waited for is asked
-    to. Raises what `block_until_ready` of the first array raises whose contents cannot be had.
+    All buffers are awaited in one call of XLA. Other objects with `block_until_ready` are awaited too.
+    Raises the error of the first array whose contents are not available.
     """
     buffers = [x._buffer for x in values if type(x) is ConcreteArray and x._buffer is not None]
     rest = values
@@ -567,21 +565,21 @@ def block_all(values: Sequence[Any]) -> None:
                 return
             rest = [x for x in values if type(x) is not ConcreteArray or x._buffer is None]
         except (xla.DeletedBufferError, xla.EngineError):
-            pass  # an array knows more of what happened to it than the engine does, and says it below
+            pass  # the array raises a more detailed error than XLA, below
     for x in rest:
         if hasattr(x, "block_until_ready"):
             x.block_until_ready()
 
 
 def settled(x: ConcreteArray) -> ConcreteArray:
-    """The array, on the default device where somebody chose that: it stays there if another is chosen."""
+    """Commit the array to the default device if a user chose that: it stays there if another is chosen."""
     if config.thread.settings.default_device is not None:
         x.buffer()
     return x
 
 
 def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
-    """A weakly typed array of shape () for a Python number."""
+    """Create a weakly typed array of shape () from a Python number."""
     aval = avals.scalar_aval(kind, x64)
     if kind is int:
         dtypes.check_python_int(x, aval.dtype)
@@ -590,7 +588,7 @@ def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
     return ConcreteArray(aval, host)
 
 
-_ALIGNMENT = 64  # the engine uses memory of the host as it is where it begins at such an address
+_ALIGNMENT = 64  # XLA uses host memory without a copy if it is aligned to this
 
 
 def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
@@ -606,7 +604,7 @@ def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
 
 
 def as_array(x: Any) -> ConcreteArray:
-    """Any operand as a concrete array; NumPy arrays are copied, since their owner may change them."""
+    """Convert any operand to a concrete array; NumPy arrays are copied, since their owner may change them."""
     kind = type(x)
     if kind is ConcreteArray:
         return x
@@ -629,7 +627,7 @@ def as_array(x: Any) -> ConcreteArray:
         return as_array(value)
     if hasattr(x, "__jax_array__"):
         return as_array(source_stacks.apart(x.__jax_array__))
-    aval = aval_of(x) if not isinstance(x, Array) else None  # raises for what is no operand
+    aval = aval_of(x) if not isinstance(x, Array) else None  # raises if it is no operand
     if aval is None:
         raise not_an_array(x)
     host = np.array(x, aval.dtype)

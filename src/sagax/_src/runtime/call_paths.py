@@ -1,7 +1,7 @@
 """Build fast call paths: buffers in, arrays out.
 
-All decisions are taken when the entry is made; there is one function for each way that a program can
-be called, so that the commonest ones do nothing but call the engine and wrap what it returns.
+All decisions are taken when the entry is built. There is one function for each calling convention of an
+executable, so that the commonest ones only call XLA and wrap its results.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def entry(
     target: Any,
     several_devices: bool,
 ) -> Entry:
-    """How to call a program on one device: a function from buffers, and their arrays, to the result.
+    """Build the call of an executable on one device: a function from buffers, and their arrays, to the result.
 
     Args:
-      compiled: the program.
-      consts: arrays that are its first operands.
-      unflatten: from the flat results to the result; None: the only one is it.
-      target: what the results are committed to.
-      several_devices: operands may lie on another device than the program's.
+        compiled: the executable.
+        consts: arrays that are its first operands.
+        unflatten: from the flat results to the result; None: there is a single result.
+        target: the device that results are committed to.
+        several_devices: operands may be on another device than the executable's.
     """
     executable, kept, device = compiled.executable, compiled.kept, compiled.device
     const_buffers = buffers_on(consts, device)
@@ -96,7 +96,7 @@ def entry(
             result._host = None
             result._buffer = out
             result._device = target
-            if target is not None:  # as in `commits.inherit`: a call saved
+            if target is not None:  # as in `commit_sites.inherit`: saves a call
                 for x in arrays:
                     stack = getattr(x, "_committed_at", None)
                     if stack is not None:
@@ -121,13 +121,13 @@ def entry(
 
 
 def _wrapping(avals: Sequence[Any], target: Any) -> Callable[[list], list[ConcreteArray]]:
-    """From the buffers of results to the arrays that hold them."""
+    """Return a function that wraps result buffers as arrays."""
     avals = tuple(avals)
 
     def wrapped(outs: list) -> list[ConcreteArray]:
         results = []
         for aval, out in zip(avals, outs):
-            x = _new(ConcreteArray)  # what its __init__ does, without a call of it for each
+            x = _new(ConcreteArray)  # like its __init__, without a call for each
             x.aval = aval
             x._host = None
             x._buffer = out
@@ -138,13 +138,13 @@ def _wrapping(avals: Sequence[Any], target: Any) -> Callable[[list], list[Concre
     return wrapped
 
 
-def _picker(places: list[int] | None) -> Callable[[list], Sequence[Any]]:
-    """From a list to its items at these places; all of them, if None."""
-    if places is None:
+def _picker(indices: list[int] | None) -> Callable[[list], Sequence[Any]]:
+    """Return a function that picks items of a list at these indices; all of them, if None."""
+    if indices is None:
         return lambda items: items
-    if len(places) > 1:
-        return itemgetter(*places)
-    return lambda items: [items[i] for i in places]
+    if len(indices) > 1:
+        return itemgetter(*indices)
+    return lambda items: [items[i] for i in indices]
 
 
 def _effectful(
@@ -175,11 +175,11 @@ _codes: set[CodeType] = set()
 
 
 def noted(function: Entry) -> Entry:
-    """The function itself, known as one that runs a program."""
+    """Register a function as one that runs an executable; return it."""
     _codes.add(cast("FunctionType", function).__code__)
     return function
 
 
 def ran(error: BaseException) -> bool:
-    """Whether an exception came out of running a program, not out of tracing or compiling it."""
+    """Return whether an exception comes from running an executable, not from tracing or compiling it."""
     return any(passed_through(error, code) for code in _codes)

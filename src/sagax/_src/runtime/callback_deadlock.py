@@ -1,10 +1,9 @@
 """Wait for values inside callbacks, and raise where that would deadlock.
 
-Such a function may compute and wait as it likes, but for what waits for its own program: that would
-never come. Which values do is not recorded. It shows by everything standing still: the functions
-that programs call are all waiting, and no thread of the process runs. That is looked at while
-waiting in such a function, and nowhere else. Where several processes work together a value may come
-from another one: there it is waited for, however long.
+A callback may compute and wait, but not for values of its own executable: they would never come. The
+dependencies are not recorded. A deadlock shows as a standstill: all callbacks are waiting, and no thread of
+the process runs. Only a wait inside a callback checks for that. With several processes, a value may come
+from another one: then the wait has no limit.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from sagax._src.runtime.distributed import process
 
 __all__ = ["CallbackDeadlockError", "before_reading", "refuse", "until"]
 
-_STILL = 0.5  # seconds in which nothing happens
+_STILL = 0.5  # seconds without activity
 _PAUSE = 0.02
 _TASKS = "/proc/self/task"
 _waiting: set[int] = set()
 
 
 class CallbackDeadlockError(SagaxError, RuntimeError):
-    """A function that a running program calls waits for that program."""
+    """A callback waits for the executable that calls it."""
 
     code = "SX0204"
 
 
-CallbackDeadlockError.__module__ = "sagax.errors"  # its public home
+CallbackDeadlockError.__module__ = "sagax.errors"  # its public module
 
 
 def refuse(what: str) -> None:
-    """Raise if this thread is in a function that a running program calls."""
+    """Raise if this thread is in a callback of a running executable."""
     call = active_calls.innermost_call()
     if call is not None:
         raise _error(call, f"{what} waits for the programs that run, this one among them")
@@ -52,13 +51,13 @@ def _error(call: Any, text: str) -> CallbackDeadlockError:
 
 
 def before_reading(buffer: Any) -> None:
-    """Wait until a buffer has its values, if this thread is in a function that a program calls."""
+    """Wait for the values of a buffer, if this thread is in a callback."""
     if threading.get_ident() in active_calls.active_calls and not buffer.is_deleted():
         until(buffer.is_ready)
 
 
 def until(done: Callable[[], bool]) -> None:
-    """Wait in a function that a program calls. Raises CallbackDeadlockError if that cannot end."""
+    """Wait inside a callback. Raises CallbackDeadlockError if that cannot end."""
     if done():
         return
     me = threading.get_ident()
@@ -85,18 +84,18 @@ def until(done: Callable[[], bool]) -> None:
 
 
 def _work_of_others() -> float:
-    """Seconds of processor time that other threads have used."""
+    """Return the processor time in seconds that other threads have used."""
     return time.process_time() - time.thread_time()
 
 
 def _any_runs() -> bool:
-    """Whether a thread runs, or could if there was a processor for it, besides those that wait here."""
+    """Return whether a thread runs, or waits for a processor, besides those that wait here."""
     here = threading.get_native_id()
     try:
         for task in os.listdir(_TASKS):
             if int(task) != here and _state(task) in "RD":
                 return True
-    except (OSError, ValueError):  # a system without these files; the processor time tells
+    except (OSError, ValueError):  # a system without these files; the processor time decides
         pass
     return False
 

@@ -16,33 +16,33 @@ __all__ = ["DeviceConflictError", "conflict", "inherit", "note"]
 
 
 class DeviceConflictError(ArgumentValueError):
-    """Arrays that are bound to different devices meet in one computation."""
+    """Arrays that are committed to different devices are operands of one computation."""
 
     code = "SX0203"
 
     def details(self) -> Details:
-        """Where each of them was bound."""
+        """Show where each of them was committed."""
         labels = []
         for name, where, stack in self.facts.get("bound", ()):
-            place = user_span(stack)
-            if place is not None:
-                labels.append(Label(place, f"{name} is committed to {where!r} here"))
+            span = user_span(stack)
+            if span is not None:
+                labels.append(Label(span, f"{name} is committed to {where!r} here"))
         return Details(labels=tuple(labels))
 
 
-DeviceConflictError.__module__ = "sagax.errors"  # its public home
+DeviceConflictError.__module__ = "sagax.errors"  # its public module
 
 
 def note(array: ConcreteArray) -> ConcreteArray:
-    """The array, which keeps in mind that it was bound to its device by the call now at work."""
+    """Record that the current call committed the array; return it."""
     array._committed_at = source_stacks.stack()
     return array
 
 
 def inherit(results: Sequence[Any], operands: Sequence[ConcreteArray]) -> None:
-    """Results lie where an operand was bound: they keep in mind where that happened."""
+    """Propagate the commit sites of operands to results."""
     for x in operands:
-        # unset: bound to nothing, or by no call of the user's
+        # unset: uncommitted, or not by a user's call
         stack = getattr(x, "_committed_at", None)
         if stack is not None:
             for result in results:
@@ -57,14 +57,14 @@ def conflict(
     where: Callable[[ConcreteArray], Any],
     names: Sequence[str] | None = None,
 ) -> DeviceConflictError:
-    """The error for two operands, by position, that are bound to different places."""
+    """Return the error for two operands, by position, that are committed to different devices."""
     bound = []
     for i in (first, second):
         name = names[i] if names is not None and i < len(names) else f"operand {i}"
         bound.append((name, where(arrays[i]), getattr(arrays[i], "_committed_at", None)))
-    said = [
-        f"{name} ({arrays[i].aval.str_short(short_dtypes=False)}) is committed to {place!r}{_line(stack)}"
-        for i, (name, place, stack) in zip((first, second), bound, strict=True)
+    described = [
+        f"{name} ({arrays[i].aval.str_short(short_dtypes=False)}) is committed to {span!r}{_line(stack)}"
+        for i, (name, span, stack) in zip((first, second), bound, strict=True)
     ]
     (one, there, _), (other, _, _) = bound
     fix = f"move one of them: sagax.device_put(x, {there!r})"
@@ -73,7 +73,7 @@ def conflict(
         fix = f"move one of them: sagax.device_put({other}, {one}.sharding)"
         about = {"about": ((one, other), "")}
     return DeviceConflictError(
-        f"Received incompatible devices for jitted computation: {' and '.join(said)}",
+        f"Received incompatible devices for jitted computation: {' and '.join(described)}",
         fix=fix,
         bound=bound,
         **about,
@@ -81,5 +81,5 @@ def conflict(
 
 
 def _line(stack: Any) -> str:
-    place = user_span(stack)
-    return f" (at {display_path(place.file)}:{place.line})" if place is not None else ""
+    span = user_span(stack)
+    return f" (at {display_path(span.file)}:{span.line})" if span is not None else ""

@@ -1,9 +1,8 @@
-"""Cache executables on disk: what one process compiled, the next one loads.
+"""Cache executables on disk, for later processes.
 
-The key of a program is its text without source locations, the options of the compiler, the engine's
-version, the processor's features and how many devices it runs on. `store` keeps the entries. An entry
-has to pay: one that took longer to load than half of what compiling took is marked, and is compiled
-from then on.
+The key of an executable is its module text without source locations, the compiler options, the version of
+XLA, the processor's features and the number of devices. `store` keeps the entries. An entry has to pay: one
+that took longer to load than half of its compilation is marked, and always compiled later.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from sagax._src import config, tuning, xla
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import map_limit
-from sagax._src.runtime.compile_threads import aside
+from sagax._src.runtime.compile_threads import run_on_worker
 from sagax._src.runtime.disk_store import Entry, Refused, Store, Summary
 
 if TYPE_CHECKING or lazy_imports():
@@ -42,7 +41,7 @@ _warned = False
 
 
 class Origin(NamedTuple):
-    """Where an executable came from: "loaded" from disk or "compiled", why, and the seconds it took."""
+    """Record the origin of an executable: "loaded" from disk or "compiled", why, and the seconds it took."""
 
     source: str
     why: str
@@ -50,7 +49,7 @@ class Origin(NamedTuple):
 
 
 class Statistics(NamedTuple):
-    """What the cache on disk did in this process, and what it holds."""
+    """Count the uses of the disk cache in this process, and describe its contents."""
 
     folder: str | None
     loaded: int
@@ -75,15 +74,15 @@ def compiled(
     num_partitions: int = 1,
     shardy: bool = False,
 ) -> tuple[xla.executable.Executable, Origin]:
-    """The program compiled for the devices, or loaded where it was compiled before; and which of these.
+    """Compile the module for the devices, or load it from the cache; return also its origin.
 
-    Arguments as of `xla.compiler.compile`; `name` is what explanations call the program.
+    Arguments as of `xla.compiler.compile`; `name` is the executable's name in explanations.
     """
     how = {"num_replicas": num_replicas, "num_partitions": num_partitions, "shardy": shardy}
     map_limit.make()
 
     def compile_now() -> xla.executable.Executable:
-        return aside(
+        return run_on_worker(
             lambda: xla.compiler.compile(
                 client,
                 module,
@@ -96,10 +95,10 @@ def compiled(
         )
 
     settings = config.current()
-    store, off = _place(settings)
+    store, off = _select_store(settings)
     start = time.perf_counter()
     if len(devices) > 1:
-        # what is loaded is tied to the processes and devices that it was divided among
+        # a loaded executable depends on the processes and devices that it was sharded over
         store, off = None, "it runs on several devices"
     if store is None:
         return compile_now(), _noted("compiled", off, start)
@@ -130,12 +129,12 @@ def compiled(
 
 
 def statistics() -> Statistics:
-    """What the cache did in this process, and what it holds."""
-    store, _ = _place(config.current())
-    held = Summary(0, 0)
+    """Return the counts of this process, and a summary of the cache."""
+    store, _ = _select_store(config.current())
+    summary = Summary(0, 0)
     if store is not None:
         try:
-            held = store.summary()
+            summary = store.summary()
         except (OSError, Refused):
             store = None
     with _lock:
@@ -146,39 +145,39 @@ def statistics() -> Statistics:
             _counts["stored"],
             _counts["refused"],
             _saved,
-            held.count,
-            held.size,
+            summary.count,
+            summary.size,
         )
 
 
 def clear() -> int:
-    """Remove all programs from the cache on disk; how many there were.
+    """Remove all executables from the disk cache; return their number.
 
-    Raises OSError or Refused where the folder cannot be used.
+    Raises OSError or Refused if the folder is not usable.
     """
-    store, _ = _place(config.current(), even_if_off=True)
+    store, _ = _select_store(config.current(), even_if_off=True)
     return 0 if store is None else store.clear().count
 
 
 def report(*, clear_first: bool = False) -> str:
-    """Where compiled programs are kept and how much they take, in words."""
-    store, off = _place(config.current(), even_if_off=True)
+    """Describe the folder of the cache and its size, in words."""
+    store, off = _select_store(config.current(), even_if_off=True)
     if store is None:
         return f"Compiled programs are not kept: {off}."
     try:
         removed = f"Removed {store.clear().count} programs.\n" if clear_first else ""
-        held = store.summary()
+        summary = store.summary()
     except (OSError, Refused) as error:
         return f"Compiled programs cannot be kept in {store.folder}: {error}."
     on = "" if config.current().enable_compilation_cache else " (the cache is off)"
-    return f"{removed}{store.folder}{on}: {held.count} programs, {held.size / 1e6:.1f} MB"
+    return f"{removed}{store.folder}{on}: {summary.count} programs, {summary.size / 1e6:.1f} MB"
 
 
-# -- where ----------------------------------------------------------------------------------------
+# -- the folder ---------------------------------------------------------------------------------------
 
 
-def _place(settings: Any, *, even_if_off: bool = False) -> tuple[Store | None, str]:
-    """The store to use, or None and why there is none."""
+def _select_store(settings: Any, *, even_if_off: bool = False) -> tuple[Store | None, str]:
+    """Return the store to use, or None and the reason."""
     if os.name != "posix":
         return None, "the cache on disk needs owners and modes of files"
     if not even_if_off:
@@ -211,16 +210,16 @@ def _default_folder() -> str | None:
 
 
 def _digest(*texts: str) -> str:
-    made = hashlib.blake2b(digest_size=24)
+    digest = hashlib.blake2b(digest_size=24)
     for text in texts:
         data = text.encode("utf-8", "surrogateescape")
-        made.update(len(data).to_bytes(8, "little"))
-        made.update(data)
-    return made.hexdigest()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return digest.hexdigest()
 
 
 def _parts(client: Any, module: str, options: Mapping[str, Any], how: dict) -> dict[str, str]:
-    """What the key is made of; a miss is explained by which of these differ."""
+    """Collect the components of the key; a miss is explained by the differing ones."""
     flags = sorted((name, repr(value)) for name, value in options.items())
     surroundings = [os.environ.get("XLA_FLAGS", ""), repr(flags), repr(sorted(how.items()))]
     return {
@@ -239,7 +238,7 @@ def _engine(client: Any) -> str:
 
 
 def _found(store: Store, key: str, settings: Any) -> tuple[Entry | None, str]:
-    """The entry of that key, or None and why there is none."""
+    """Return the entry of that key, or None and the reason."""
     try:
         return store.read(key), ""
     except Refused as reason:
@@ -259,7 +258,7 @@ def _keep(
 ) -> None:
     try:
         payload = executable.serialize()
-    except xla.EngineError:  # some programs have no serialised form
+    except xla.EngineError:  # some executables have no serialized form
         return
     if len(payload) < settings.persistent_cache_min_entry_size_bytes:
         return
@@ -282,7 +281,7 @@ def _judge(store: Store, key: str, entry: Entry, took: float, settings: Any) -> 
 
 
 def _failed(store: Store, error: Exception, settings: Any) -> None:
-    """Say once that the cache does not work; where nobody asked for it, say nothing."""
+    """Warn once that the cache does not work, if the user asked for it."""
     global _warned
     if settings.raise_persistent_cache_errors:
         raise error
@@ -312,7 +311,7 @@ def _noted(source: str, why: str, start: float, instead_of: float = 0.0) -> Orig
 
 
 def _explained(store: Store, name: str, parts: dict[str, str]) -> str:
-    """What differs from the entry of the same name that is nearest."""
+    """Explain a miss by the difference from the nearest entry of the same name."""
     words = {
         "engine": "the engine or the processor",
         "options": "the options of the compiler",
@@ -323,7 +322,7 @@ def _explained(store: Store, name: str, parts: dict[str, str]) -> str:
         for facts in store.facts():
             if facts.get("name") != name or all(facts.get(k) == v for k, v in parts.items()):
                 continue
-            differing = [said for part, said in words.items() if facts.get(part) != parts[part]]
+            differing = [text for part, text in words.items() if facts.get(part) != parts[part]]
             if nearest is None or len(differing) < len(nearest):
                 nearest = differing
     except (OSError, Refused):

@@ -1,4 +1,4 @@
-"""From a jaxpr to an executable, and running it on arrays."""
+"""Compile a jaxpr to an executable, and run it on arrays."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _COMPILING: Final = "/jax/core/compile/backend_compile_duration"
 
 
 class Lowered:
-    """The StableHLO text of a jaxpr for a platform; `kept` tells which inputs it takes.
+    """The StableHLO text of a jaxpr for a platform; `kept` lists the inputs it uses.
 
-    `aliases` says of donated inputs which result takes over their memory.
+    `aliases` maps donated inputs to the results that reuse their memory.
     """
 
     __slots__ = ("callbacks", "jaxpr", "inspected", "kept", "name", "platform", "shardings", "text")
@@ -63,8 +63,8 @@ class Lowered:
         *,
         keep_unused: bool = False,
         aliases: Mapping[int, int] = _NONE,
-        place: Any = None,
-        results: Sequence[Any] = (),  # the shardings of the results, where these are asked for
+        target: Any = None,
+        results: Sequence[Any] = (),  # the requested shardings of the results, if any
     ) -> None:
         jaxpr = prune_jaxpr(jaxpr)
         used = used_inputs(jaxpr)
@@ -80,16 +80,16 @@ class Lowered:
         self.platform = platform
         self.name = name
         shardings = None
-        if isinstance(place, Placement):
-            arguments = place.shardings
+        if isinstance(target, Placement):
+            arguments = target.shardings
             if self.kept is not None:
                 arguments = tuple([arguments[i] for i in self.kept])
             results = results or [None] * len(jaxpr.outvars)
             results = [
-                typed_result(v.aval, place.mesh) if s is None else s
+                typed_result(v.aval, target.mesh) if s is None else s
                 for v, s in zip(jaxpr.outvars, results, strict=True)
             ]
-            shardings = lowering.Shardings(place.devices, arguments, results)
+            shardings = lowering.Shardings(target.devices, arguments, results)
         self.shardings = shardings
         self.inspected: list[Callable] = []
         with events.record_duration(_LOWERING, fun_name=name):
@@ -98,16 +98,18 @@ class Lowered:
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
-                aliases=inner if shardings is None else None,  # the parts of a result may be others
+                aliases=inner
+                if shardings is None
+                else None,  # the shards of a result may differ in shape
                 shardings=shardings,
                 inspected=self.inspected,
             )
 
 
 def _unroll_threshold(settings: config.Settings) -> int | None:
-    """Up to what size loops of a program for the CPU are unrolled; None: as LLVM does by itself.
+    """Return the size up to which loops are unrolled on the CPU; None: LLVM's default.
 
-    Exact programs are left to LLVM, and so is what XLA_FLAGS says about it.
+    Exact jaxprs use LLVM's default, and XLA_FLAGS has priority.
     """
     if settings.exact is True or "unroll-threshold" in os.environ.get("XLA_FLAGS", ""):
         return None
@@ -115,9 +117,9 @@ def _unroll_threshold(settings: config.Settings) -> int | None:
 
 
 def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The options with which the bodies of small loops do not become one kernel.
+    """Return the options that keep the bodies of small loops from becoming one kernel.
 
-    In one kernel products and sums are contracted, whatever stands between them in the program.
+    One kernel would contract products and sums, across all operations in between.
     """
     given = options.get("xla_disable_hlo_passes")
     passes = [*([given] if given else []), "small-while-loop-hoisting"]
@@ -127,7 +129,7 @@ def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
 class Compiled:
     """An executable for one device, or for those of a `Placement`. `run` takes and returns buffers.
 
-    On several devices `in_shardings` and `out_shardings` tell how arguments and results are divided.
+    On several devices `in_shardings` and `out_shardings` are those of arguments and results.
     """
 
     __slots__ = (
@@ -156,15 +158,15 @@ class Compiled:
             options = _loops_in_steps(options)
         if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
             options = {xla.compile_options.UNROLL_THRESHOLD: threshold, **options}
-        divided = lowered.shardings
-        if divided is not None:
+        sharded = lowered.shardings
+        if sharded is not None:
             options = {
-                "allow_spmd_sharding_propagation_to_parameters": _free(divided.arguments),
-                "allow_spmd_sharding_propagation_to_output": _free(divided.results),
+                "allow_spmd_sharding_propagation_to_parameters": _free(sharded.arguments),
+                "allow_spmd_sharding_propagation_to_output": _free(sharded.results),
                 **options,
             }
-        told = progress.line(f"sagax: compiling {lowered.name}")
-        with events.record_duration(_COMPILING, fun_name=lowered.name), told:
+        line = progress.line(f"sagax: compiling {lowered.name}")
+        with events.record_duration(_COMPILING, fun_name=lowered.name), line:
             self.executable, self.origin = compilation_cache.compiled(
                 b.client,
                 lowered.text,
@@ -179,13 +181,13 @@ class Compiled:
         if b.platform == "cpu":
             working_memory.keep(self.executable)
         self.in_shardings = self.out_shardings = None
-        if divided is not None:
+        if sharded is not None:
             used = [physical(v.aval) for v in lowered.jaxpr.invars]
             found = self.executable.input_shardings, self.executable.output_shardings
-            self.in_shardings = _divided(device, found[0], used, divided.arguments)
-            self.out_shardings = _divided(device, found[1], stored, divided.results)
+            self.in_shardings = _combine_shardings(device, found[0], used, sharded.arguments)
+            self.out_shardings = _combine_shardings(device, found[1], stored, sharded.results)
         if lowered.inspected:
-            _tell(lowered, device)
+            _call_inspectors(lowered, device)
         effects = lowered.jaxpr.effects
         run = self.executable.run if not effects else effect_tokens.run(self.executable, effects)
         if several:
@@ -202,23 +204,23 @@ class Compiled:
         self.options = given
 
 
-def _in_terms_of_operands(tiles: Tiles, place: Placement) -> NamedSharding:
-    """What the engine chose, over the first mesh of the operands in whose terms it can be said."""
-    found = described(tiles, place.mesh)
-    others = dict.fromkeys([s.mesh for s in place.shardings if s is not None])
-    if found.mesh is place.mesh or len(others) < 2:
+def _in_terms_of_operands(tiles: Tiles, target: Placement) -> NamedSharding:
+    """Express a sharding chosen by XLA over the first mesh of the operands that fits."""
+    found = described(tiles, target.mesh)
+    others = dict.fromkeys([s.mesh for s in target.shardings if s is not None])
+    if found.mesh is target.mesh or len(others) < 2:
         return found
-    part_of = dict(zip(place.devices, tiles.of_device, strict=True))
+    part_of = dict(zip(target.devices, tiles.of_device, strict=True))
     for mesh in others:
         parts = tuple([part_of[d] for d in mesh._flat])
-        told = described(Tiles(tiles.parts, parts), mesh)
-        if told.mesh is mesh:
-            return told
+        expressed = described(Tiles(tiles.parts, parts), mesh)
+        if expressed.mesh is mesh:
+            return expressed
     return found
 
 
 def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
-    """`run`, for arrays over meshes that have the devices of the program in another order."""
+    """Wrap `run` for arrays over meshes with another order of the devices."""
     strange_in = [i for i, s in enumerate(ins) if s._device_assignment != devices]
     strange_out = [i for i, s in enumerate(outs) if s._device_assignment != devices]
     if not (strange_in or strange_out):
@@ -239,7 +241,7 @@ def _in_order(run: Callable, devices: tuple, ins: Any, outs: Any) -> Callable:
 def placement(
     arrays: Sequence[ConcreteArray], names: Callable[[], Sequence[str]] | None = None
 ) -> Any:
-    """The device the arrays are committed to, or None. They must agree; errors use their `names`."""
+    """Return the device that the arrays are committed to, or None. They must agree; errors use their `names`."""
     found, first = None, 0
     for i, x in enumerate(arrays):
         device = x._device
@@ -258,29 +260,32 @@ def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) ->
 
 
 def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
-    """The placement of arrays of which at least one is divided."""
-    places = [x._device for x in arrays]
+    """Return the placement of arrays of which at least one is sharded."""
+    placements = [x._device for x in arrays]
     shardings = tuple(
-        [_computing(p, x.ndim) if isinstance(p, Sharding) else None for p, x in zip(places, arrays)]
+        [
+            _computing(p, x.ndim) if isinstance(p, Sharding) else None
+            for p, x in zip(placements, arrays)
+        ]
     )
     first = next(i for i, s in enumerate(shardings) if s is not None)
     assigned = mesh_of(shardings[first])
-    for i, (place, sharding) in enumerate(zip(places, shardings)):
-        if place is not None:
-            other = (place,) if sharding is None else mesh_of(sharding)._flat
+    for i, (target, sharding) in enumerate(zip(placements, shardings)):
+        if target is not None:
+            other = (target,) if sharding is None else mesh_of(sharding)._flat
             if other is not assigned._flat and set(other) != set(assigned._flat):
                 raise _incompatible(arrays, min(first, i), max(first, i), names)
     return interned(assigned._flat, assigned, shardings)
 
 
 def _computing(sharding: Sharding, ndim: int) -> Sharding:
-    """A sharding in the memory that programs compute in."""
+    """Return a sharding in the memory that executables compute in."""
     found = named(sharding, ndim)
     return found if found._memory_kind is None else NamedSharding(found.mesh, found.spec)
 
 
-def place_for(jaxpr: Jaxpr, found: Any, count: int) -> Any:
-    """Where a program with operands bound to `found` runs: it may itself name a mesh of devices."""
+def placement_of_jaxpr(jaxpr: Jaxpr, found: Any, count: int) -> Any:
+    """Return the placement of a jaxpr whose operands have the placement `found`, or that names a mesh itself."""
     meshes = meshes_in(jaxpr)
     if isinstance(found, Placement):
         _check_same_devices(found.mesh, meshes, "the operands lie on")
@@ -314,47 +319,49 @@ def _numbers(mesh: Any) -> str:
     return ", ".join(numbers if len(numbers) <= 8 else [*numbers[:4], "...", numbers[-1]])
 
 
-def platform_of(place: Any) -> str:
-    """The platform of a device or a placement."""
-    return devices.backend_of(first_device(place)).platform
+def platform_of(target: Any) -> str:
+    """Return the platform of a device or a placement."""
+    return devices.backend_of(first_device(target)).platform
 
 
-def first_device(place: Any) -> Any:
-    """A device, or the first one of a placement."""
-    return place.devices[0] if isinstance(place, Placement) else place
+def first_device(target: Any) -> Any:
+    """Return a device, or the first one of a placement."""
+    return target.devices[0] if isinstance(target, Placement) else target
 
 
-def _tell(lowered: Lowered, place: Any) -> None:
-    """Call those who want to know the sharding of a value with it."""
-    several = isinstance(place, Placement)
+def _call_inspectors(lowered: Lowered, target: Any) -> None:
+    """Call the callbacks that inspect the sharding of a value."""
+    several = isinstance(target, Placement)
     text = lowered.text.replace(f"// {INSPECTED} ", "")
     axes = xla.mlir.propagate_shardings(text, INSPECTED) if several else {}
     for i, callback in enumerate(lowered.inspected):
         if several:
             parts = [tuple(filter(None, names.split(","))) for names in axes.get(str(i), [])]
-            callback(NamedSharding(place.mesh, PartitionSpec(*parts)))
+            callback(NamedSharding(target.mesh, PartitionSpec(*parts)))
         else:
-            callback(single(place))
+            callback(single(target))
 
 
 def _free(shardings: Sequence[Any]) -> list[bool]:
     return [s is None or UNCONSTRAINED in s.spec for s in shardings]
 
 
-def _divided(place: Placement, texts: Any, avals: Sequence[Any], known: Sequence[Any]) -> list:
-    """The shardings of arguments or results: those that were asked for, and what the engine chose."""
+def _combine_shardings(
+    target: Placement, texts: Any, avals: Sequence[Any], known: Sequence[Any]
+) -> list:
+    """Combine requested shardings of arguments or results with those that XLA chose."""
     found = []
     for i, (aval, sharding, free) in enumerate(zip(avals, known, _free(known), strict=True)):
         if free:
             text = "{replicated}" if texts is None else texts[i]
-            tiles = Tiles(*xla.sharding_tiles(text, len(place.devices), aval.ndim))
-            sharding = _in_terms_of_operands(tiles, place)
+            tiles = Tiles(*xla.sharding_tiles(text, len(target.devices), aval.ndim))
+            sharding = _in_terms_of_operands(tiles, target)
         found.append(sharding)
     return found
 
 
 def buffers_on(arrays: Sequence[ConcreteArray], device: Any) -> list:
-    """The buffers of arrays on one device; uncommitted ones that lie elsewhere are copied."""
+    """Return the buffers of arrays on one device; uncommitted ones on other devices are copied."""
     out = []
     for x in arrays:
         buffer = x.buffer()
@@ -368,7 +375,7 @@ def buffers_on(arrays: Sequence[ConcreteArray], device: Any) -> list:
 
 
 def buffers_for(arrays: Sequence[ConcreteArray], shardings: Sequence[Any]) -> list:
-    """The buffers of arrays divided as the shardings say; those that are divided so stay."""
+    """Return the buffers of arrays with these shardings; arrays that have them already are not copied."""
     out = []
     for x, sharding in zip(arrays, shardings, strict=True):
         where = x._device
@@ -382,52 +389,56 @@ def buffers_for(arrays: Sequence[ConcreteArray], shardings: Sequence[Any]) -> li
 
 
 def inputs_of(compiled: Compiled, arrays: Sequence[ConcreteArray]) -> list:
-    """The buffers of operands, where the program wants them."""
+    """Return the buffers of operands, on the executable's devices."""
     if compiled.in_shardings is not None:
         return buffers_for(arrays, compiled.in_shardings)
     return buffers_on(arrays, compiled.device)
 
 
 def results_of(compiled: Compiled, outs: Sequence[Any], committed: Any) -> list[ConcreteArray]:
-    """The results of a program as arrays: on one device bound to `committed`."""
-    places = compiled.out_shardings
-    if places is None:
-        places = [committed] * len(outs)
+    """Wrap result buffers as arrays: on one device committed to `committed`."""
+    placements = compiled.out_shardings
+    if placements is None:
+        placements = [committed] * len(outs)
     return [
-        ConcreteArray(a, None, b, place)
-        for a, b, place in zip(compiled.out_avals, outs, places, strict=True)
+        ConcreteArray(a, None, b, target)
+        for a, b, target in zip(compiled.out_avals, outs, placements, strict=True)
     ]
 
 
-def divided_entry(
+def sharded_entry(
     compiled: Compiled, consts: Sequence[ConcreteArray], unflatten: Callable
 ) -> Callable:
-    """A program on several devices as a function from arrays (their buffers it takes itself)."""
-    kept, wanted, places = compiled.kept, compiled.in_shardings or [], compiled.out_shardings or []
+    """Build the call of an executable on several devices: a function of arrays, whose buffers it takes itself."""
+    kept, in_shardings, placements = (
+        compiled.kept,
+        compiled.in_shardings or [],
+        compiled.out_shardings or [],
+    )
     run, avals = compiled.run, compiled.out_avals
     count = len(consts)
     order = range(len(compiled.lowered.jaxpr.invars)) if kept is None else kept
     hidden = [i for i in order if i < count]
     shown = [i - count for i in order if i >= count]
-    first = buffers_for([consts[i] for i in hidden], wanted[: len(hidden)])
-    wanted = wanted[len(hidden) :]
+    first = buffers_for([consts[i] for i in hidden], in_shardings[: len(hidden)])
+    in_shardings = in_shardings[len(hidden) :]
     everything = kept is None
 
-    def call_divided(bufs: list, arrays: list) -> Any:
+    def call_sharded(bufs: list, arrays: list) -> Any:
         given = arrays if everything else [arrays[i] for i in shown]
         try:
-            outs = run(first + buffers_for(given, wanted))
+            outs = run(first + buffers_for(given, in_shardings))
         except (xla.EngineError, xla.DeletedBufferError) as error:
             failure = explained(error, [*arrays, *consts])
             raise failure from failure.__cause__
-        return unflatten([ConcreteArray(a, None, b, s) for a, b, s in zip(avals, outs, places)])
+        return unflatten([ConcreteArray(a, None, b, s) for a, b, s in zip(avals, outs, placements)])
 
-    if all(s._memory_kind is None for s in places):
-        return call_divided
+    if all(s._memory_kind is None for s in placements):
+        return call_sharded
 
     def call_and_move(bufs: list, arrays: list) -> Any:
-        # programs compute in the default memory of the devices
-        result = call_divided(bufs, arrays)
+        # executables compute in the default memory of the devices
+        result = call_sharded(bufs, arrays)
         for x in trees.leaves(result):
             if x._device._memory_kind is not None:
                 x._buffer = put(x.host(), x._device, share=True)
@@ -439,7 +450,7 @@ def divided_entry(
 def execute(
     compiled: Compiled, arrays: Sequence[ConcreteArray], committed: Any
 ) -> list[ConcreteArray]:
-    """Run on arrays; the results, committed where an operand was."""
+    """Run on arrays; results are committed if an operand was."""
     if compiled.kept is not None:
         arrays = [arrays[i] for i in compiled.kept]
     try:
@@ -454,7 +465,7 @@ def execute(
 
 
 def explained(error: BaseException, arrays: Sequence[ConcreteArray]) -> BaseException:
-    """The error to show for a failed run: a deleted operand by name, a callback's own exception."""
+    """Return the error to raise for a failed run: a deleted operand by name, a callback's own exception."""
     for x in arrays:
         if x.is_deleted():
             return x._gone()
@@ -470,13 +481,13 @@ def run_jaxpr(
             return run_jaxpr(*args, jaxpr=jaxpr, name=name)
     arrays = [as_array(a) for a in args]
     inner = jaxpr.jaxpr
-    committed = place_for(inner, in_context(placement(arrays), len(arrays)), len(arrays))
+    committed = placement_of_jaxpr(inner, in_context(placement(arrays), len(arrays)), len(arrays))
     device = committed if committed is not None else devices.default_device()
     key = executable_key(device)
     compiled = inner.memo.get(key)
     if compiled is None:
-        lowered = Lowered(inner, platform_of(device), name, place=device)
+        lowered = Lowered(inner, platform_of(device), name, target=device)
         compiled = inner.memo[key] = Compiled(lowered, device)
     if not config.thread.settings.debug_key_reuse:
         return execute(compiled, arrays, committed)
-    return watch.watched_program(lambda xs: execute(compiled, xs, committed), inner)(arrays)
+    return watch.watched_jaxpr(lambda xs: execute(compiled, xs, committed), inner)(arrays)

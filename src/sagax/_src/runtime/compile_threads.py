@@ -1,8 +1,8 @@
 """Compile on worker threads, to isolate malloc arenas.
 
-Compiling asks for very many small blocks and gives most of them back. In the heap that results of programs
-come from, what is left between them makes each call of a program with a hundred results slower. The threads
-are kept: a new one has to get its memory from the system anew, a fortieth of the time of a small program.
+Compilation allocates very many small blocks and frees most of them. In the arena of the results of
+executables, the remaining ones slow each call with a hundred results. The threads are reused: a new one
+needs new memory from the system, a fortieth of the time of a small compilation.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ T = TypeVar("T")
 
 
 class _Worker:
-    """A thread that does one piece of work after the other, and waits in between."""
+    """A thread that runs one task after the other."""
 
     def __init__(self) -> None:
-        self._given = threading.Lock()
-        self._given.acquire()
-        # Python ends without waiting for it; where it is at work, `_finish` waits.
+        self._task_ready = threading.Lock()
+        self._task_ready.acquire()
+        # Python exits without joining it; if it is busy, `_finish` waits.
         threading.Thread(target=self._run, name="sagax compiles", daemon=True).start()
 
     def _run(self) -> None:
         while True:
-            self._given.acquire()
+            self._task_ready.acquire()
             _busy.add(self)
             work, finished = self._work, self.finished
             work()
@@ -38,10 +38,10 @@ class _Worker:
             finished.set()
 
     def do(self, work: Callable[[], None]) -> None:
-        """Have it done; an exception that ends the waiting leaves the worker to itself."""
+        """Run a task; an exception that interrupts the wait abandons the worker."""
         self._work = work
         self.finished = finished = threading.Event()
-        self._given.release()
+        self._task_ready.release()
         finished.wait()
 
 
@@ -51,12 +51,12 @@ _busy: set[_Worker] = set()
 
 @atexit.register
 def _finish() -> None:
-    for worker in list(_busy):  # whoever gave it work was interrupted
+    for worker in list(_busy):  # the waiting thread was interrupted
         worker.finished.wait()
 
 
 def _forget() -> None:
-    """In a process made by fork, whose only thread is the one that called it."""
+    """Drop the workers in a forked process, whose only thread is the caller of fork."""
     _idle.clear()
     _busy.clear()
 
@@ -65,8 +65,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget)
 
 
-def aside(function: Callable[[], T]) -> T:
-    """`function()`, under the settings of the caller, on another thread; its exception is raised here."""
+def run_on_worker(function: Callable[[], T]) -> T:
+    """Run `function()` on a worker thread under the caller's settings; raise its exception here."""
     results: list[T] = []
     errors: list[BaseException] = []
     within = contextvars.copy_context()
@@ -79,9 +79,9 @@ def aside(function: Callable[[], T]) -> T:
 
     try:
         worker = _idle.pop() if _idle else _Worker()
-    except IndexError:  # another thread was quicker
+    except IndexError:  # another thread created one in the meantime
         worker = _Worker()
-    except RuntimeError:  # the interpreter is about to end, or there are too many threads
+    except RuntimeError:  # the interpreter is shutting down, or there are too many threads
         return function()
     worker.do(work)
     if errors:

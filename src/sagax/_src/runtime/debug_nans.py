@@ -1,8 +1,8 @@
-"""Find the operation that made the first NaN or infinity: `debug_nans` and `debug_infs`.
+"""Find the operation of the first NaN or infinity: `debug_nans` and `debug_infs`.
 
-Single operations are looked at as they run. Of a compiled program only the results are; if one is
-bad, the program is run again operation by operation, and the first operation is blamed whose bad
-result goes into the bad result of the program. What a `where` leaves out is therefore not blamed.
+Eager operations are checked as they run. Of an executable only the results are checked. If one is bad, its
+jaxpr is evaluated operation by operation, and the first operation is blamed whose bad result flows into
+that result. NaNs that a `where` masks are therefore not blamed.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING or lazy_imports():
 
 
 _thread = config.thread
-_MOST_ROUNDS = 10_000  # of a loop that are looked through
+_MOST_ROUNDS = 10_000  # iterations of a loop that are searched
 
 
-def wanted() -> bool:
-    """Whether results are looked at."""
+def enabled() -> bool:
+    """Return whether to check results."""
     return _thread.settings.debug_nans or _thread.settings.debug_infs
 
 
 def watched_operation(run: Callable, primitive: Any, params: dict) -> Callable:
-    """`run(arrays)`, which evaluates an operation, refusing bad results."""
+    """Return a function `run(arrays)`, which evaluates an operation and checks its results."""
     several = primitive.multiple_results
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
@@ -47,20 +47,20 @@ def watched_operation(run: Callable, primitive: Any, params: dict) -> Callable:
 
 
 def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[Any]) -> None:
-    """Refuse bad results of an operation that has run."""
-    if any(map(_what, outs)):
+    """Check the results of an operation that has run."""
+    if any(map(_classify, outs)):
         ins = [as_array(a) for a in args]
-        if primitive.holds_program:
+        if primitive.is_higher_order:
             _look_inside(primitive, params, ins, ())
         raise _error(primitive, ins, outs, origin())
 
 
-def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
-    """`run(arrays)`, which applies a program, refusing bad results."""
+def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:
+    """Return a function `run(arrays)`, which evaluates a jaxpr and checks its results."""
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         result = run(arrays)
-        if any(map(_what, result if type(result) is list else [result])):
+        if any(map(_classify, result if type(result) is list else [result])):
             search(jaxpr, arrays)
         return result
 
@@ -70,20 +70,20 @@ def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
 def watched_call(
     run: Callable, jaxpr: Jaxpr, consts: Sequence[Any], leaves: Callable[[Any], Sequence[Any]]
 ) -> Callable:
-    """`run(buffers, arrays)`, which calls a compiled function, refusing bad results."""
+    """Return a function `run(buffers, arrays)`, which calls a compiled function and checks its results."""
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
-        given = list(arrays)
+        operands = list(arrays)
         result = run(buffers, arrays)
-        if any(map(_what, leaves(result))) and not any(x.is_deleted() for x in given):
-            search(jaxpr, [*consts, *given])
+        if any(map(_classify, leaves(result))) and not any(x.is_deleted() for x in operands):
+            search(jaxpr, [*consts, *operands])
         return result
 
     return watched
 
 
-def _what(x: Any) -> str:
-    """What is bad about an array: "nan", "inf", or "" for nothing."""
+def _classify(x: Any) -> str:
+    """Classify an array: "nan", "inf", or "" for finite."""
     if not isinstance(x, ConcreteArray) or not dtypes.is_inexact(x.aval.dtype):
         return ""
     host, settings = x.host(), _thread.settings
@@ -96,29 +96,29 @@ def _what(x: Any) -> str:
 
 
 def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> None:
-    """Raise NonFiniteError for the operation that makes the results of a program bad.
+    """Raise NonFiniteError for the operation that computes the bad results of a jaxpr.
 
-    Returns if there is none: what is compiled may differ from its parts in the last bit.
+    Returns if there is none: an executable may differ from its operations in the last bit.
     """
     arrays = [as_array(x) for x in values]
     env: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
-    made_by: dict[Any, Any] = {}
+    producer: dict[Any, Any] = {}
     for eqn in jaxpr.eqns:
         outs = _evaluated(eqn, [_read(env, a) for a in eqn.invars])
         for v, x in zip(eqn.outvars, outs, strict=True):
-            env[v], made_by[v] = x, eqn
-    todo = [v for v in jaxpr.outvars if type(v) is Var and _what(env[v])]
-    seen: set[Any] = set()
+            env[v], producer[v] = x, eqn
+    todo = [v for v in jaxpr.outvars if type(v) is Var and _classify(env[v])]
+    visited: set[Any] = set()
     guilty: list[Any] = []
     while todo:
         v = todo.pop()
-        if v in seen or v not in made_by:
+        if v in visited or v not in producer:
             continue
-        seen.add(v)
-        bad = [a for a in made_by[v].invars if type(a) is Var and _what(env[a])]
+        visited.add(v)
+        bad = [a for a in producer[v].invars if type(a) is Var and _classify(env[a])]
         todo.extend(bad)
         if not bad:
-            guilty.append(made_by[v])
+            guilty.append(producer[v])
     if not guilty:
         return
     eqn = next(e for e in jaxpr.eqns if e in guilty)
@@ -138,7 +138,7 @@ def _evaluated(eqn: Any, ins: Sequence[Any]) -> list:
 
 
 def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...]) -> None:
-    """Search the program that an operation holds."""
+    """Search the sub-jaxpr of an operation."""
     name = primitive.name
     if name == "scan":
         _look_inside_scan(params, ins, path)
@@ -151,9 +151,9 @@ def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...])
         branch = params["branches"][index]
         search(branch.jaxpr, [*branch.consts, *ins[1:]], path)
     else:
-        held = subjaxprs(params)
-        if len(held) == 1 and len(held[0].invars) == len(ins) and not held[0].constvars:
-            search(held[0], ins, path)
+        inner = subjaxprs(params)
+        if len(inner) == 1 and len(inner[0].invars) == len(ins) and not inner[0].constvars:
+            search(inner[0], ins, path)
 
 
 def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None:
@@ -162,12 +162,12 @@ def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None
         values = shard_map.inner_values(ins, params)
     env = {**dict(zip(inner.invars, ins, strict=True)), **values}
     for eqn in inner.eqns:
-        bad = [v for v in eqn.outvars if _what(env.get(v))]
-        given = [env[a] for a in eqn.invars if a in env]
-        if bad and not any(map(_what, given)):
-            rows = [k for k in range(mesh.size) if _what(as_array(env[bad[0]].host()[k]))]
-            place = np.unravel_index(rows[0], mesh.axis_sizes)
-            where = ", ".join([f"{n}={i}" for n, i in zip(mesh.axis_names, place)])
+        bad = [v for v in eqn.outvars if _classify(env.get(v))]
+        inputs = [env[a] for a in eqn.invars if a in env]
+        if bad and not any(map(_classify, inputs)):
+            rows = [k for k in range(mesh.size) if _classify(as_array(env[bad[0]].host()[k]))]
+            index = np.unravel_index(rows[0], mesh.axis_sizes)
+            where = ", ".join([f"{n}={i}" for n, i in zip(mesh.axis_names, index)])
             operands = [
                 as_array(env[a].host()[rows[0]]) if a in values else _read(env, a)
                 for a in eqn.invars
@@ -186,7 +186,7 @@ def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
         i = length - 1 - k if params["reverse"] else k
         operands = [*consts, *carry, *[as_array(x[i]) for x in xs]]
         outs = _run(body, operands)
-        if any(map(_what, outs)):
+        if any(map(_classify, outs)):
             search(body.jaxpr, [*body.consts, *operands], (*path, f"iteration {i} of scan"))
             return
         carry = outs[: len(carry)]
@@ -199,7 +199,7 @@ def _look_inside_while(params: dict, ins: list, path: tuple[str, ...]) -> None:
         if not bool(_run(cond, [*cond_consts, *carry])[0]):
             return
         outs = _run(body, [*body_consts, *carry])
-        if any(map(_what, outs)):
+        if any(map(_classify, outs)):
             where = (*path, f"iteration {k} of while_loop")
             search(body.jaxpr, [*body.consts, *body_consts, *carry], where)
             return
@@ -217,21 +217,23 @@ def _run(closed: Any, operands: Sequence[Any]) -> list:
 def _error(
     primitive: Any, ins: Sequence[Any], outs: Sequence[Any], traceback: Any, path: tuple = ()
 ) -> NonFiniteError:
-    bad = next(x for x in outs if _what(x))
+    bad = next(x for x in outs if _classify(x))
     host = bad.host()
-    marks = np.isnan(host) if _what(bad) == "nan" else np.isinf(host)
+    marks = np.isnan(host) if _classify(bad) == "nan" else np.isinf(host)
     at = tuple(int(i) for i in np.argwhere(marks)[0])
-    given = []
+    operands = []
     for x in ins:
         if isinstance(x, ConcreteArray) and not dtypes.is_extended(x.aval.dtype):
             if x.aval.shape == bad.aval.shape:
-                given.append(f"{x.host()[at]}")
+                operands.append(f"{x.host()[at]}")
             elif x.aval.shape == ():
-                given.append(f"{x.host()[()]}")
+                operands.append(f"{x.host()[()]}")
             else:
-                given.append(_range_of(x))
+                operands.append(_range_of(x))
     count = int(marks.sum())
-    return NonFiniteError.found(_what(bad), primitive.name, at, given, count, path, traceback)
+    return NonFiniteError.found(
+        _classify(bad), primitive.name, at, operands, count, path, traceback
+    )
 
 
 def _range_of(x: ConcreteArray) -> str:

@@ -32,33 +32,37 @@ _thread = config.thread
 
 
 def put(x: Any, where: Any) -> ConcreteArray:
-    """An operand on a device or divided as a sharding says, and committed to it; None: as it is."""
+    """Put an operand on a device or sharding, and commit it; None: leave it unchanged."""
     if isinstance(where, Sharding):
         if isinstance(where, SingleDeviceSharding) and where._memory_kind is None:
             where = where._device
         else:
-            return commit_sites.note(_divided(x, where))
+            return commit_sites.note(_put_sharded(x, where))
     array = as_array(x)
     if where is None or array._device is where:
         return settled(array)
     buffer = array._buffer
     if buffer is not None and xla.devices_of(buffer) == (where,):
-        return commit_sites.note(ConcreteArray(plain(array.aval), array._host, buffer, where))
+        return commit_sites.note(
+            ConcreteArray(unsharded_aval(array.aval), array._host, buffer, where)
+        )
     if where.platform == "cpu":
-        return commit_sites.note(ConcreteArray(plain(array.aval), array.host(), None, where))
+        return commit_sites.note(
+            ConcreteArray(unsharded_aval(array.aval), array.host(), None, where)
+        )
     if buffer is not None and xla.device_of(buffer).client is where.client:
         buffer = xla.copy_to_device(buffer, where)
     else:
         buffer = xla.put(array.host(), where, share=True)
-    return commit_sites.note(ConcreteArray(plain(array.aval), array._host, buffer, where))
+    return commit_sites.note(ConcreteArray(unsharded_aval(array.aval), array._host, buffer, where))
 
 
-def plain(aval: Any) -> Any:
-    """The type of an array that lies on one device."""
+def unsharded_aval(aval: Any) -> Any:
+    """Return the type of an array on one device."""
     return aval if aval.sharding is None else aval.update(sharding=None)
 
 
-def _divided(x: Any, sharding: Sharding) -> ConcreteArray:
+def _put_sharded(x: Any, sharding: Sharding) -> ConcreteArray:
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh):
         sharding = _with_devices(sharding, x)
     if type(x) is np.ndarray and x.dtype.kind not in "V":
@@ -83,7 +87,7 @@ def _divided(x: Any, sharding: Sharding) -> ConcreteArray:
 
 
 def _with_devices(sharding: NamedSharding, x: Any) -> NamedSharding:
-    """The sharding over the devices of the operand's mesh, or of the mesh in force."""
+    """Return the sharding over the devices of the operand's mesh, or of the mesh in force."""
     mesh = _mesh_at(x, sharding)
     if mesh is None:
         raise ShardingError(
@@ -95,7 +99,7 @@ def _with_devices(sharding: NamedSharding, x: Any) -> NamedSharding:
 
 
 def _mesh_at(x: Any, sharding: NamedSharding) -> Mesh | None:
-    """The mesh of devices that an abstract one stands for: the operand's, or the one in force."""
+    """Return the concrete mesh for an abstract one: the operand's, or the one in force."""
     have = getattr(x, "_device", None)
     mesh = have.mesh if isinstance(have, NamedSharding) else _thread.settings.mesh
     if isinstance(mesh, Mesh) and mesh.shape_tuple == sharding.mesh.shape_tuple:
@@ -103,35 +107,35 @@ def _mesh_at(x: Any, sharding: NamedSharding) -> Mesh | None:
     return None
 
 
-def _moves_on_devices(have: Sharding, wanted: Sharding) -> bool:
-    """Whether the parts go from device to device: on CPUs all of them lie in the host's memory."""
+def _moves_on_devices(have: Sharding, target_sharding: Sharding) -> bool:
+    """Return whether shards are copied between devices: on CPUs all of them are in host memory."""
     assigned = have._device_assignment
-    if set(assigned) != set(wanted._device_assignment):
+    if set(assigned) != set(target_sharding._device_assignment):
         return False
     return assigned[0].platform != "cpu" or not have.is_fully_addressable
 
 
 def _moved(array: ConcreteArray, aval: Any, sharding: Sharding) -> ConcreteArray:
     have = placements.named(array._device, array.ndim)
-    compiled = _mover(plain(array.aval), have, placements.named(sharding, array.ndim))
+    compiled = _mover(unsharded_aval(array.aval), have, placements.named(sharding, array.ndim))
     (moved,) = execute(compiled, [array], compiled.device)
     return ConcreteArray(aval, None, moved._buffer, sharding)
 
 
 @functools.lru_cache(maxsize=256)
-def _mover(aval: Any, have: NamedSharding, wanted: NamedSharding) -> Compiled:
+def _mover(aval: Any, have: NamedSharding, target_sharding: NamedSharding) -> Compiled:
     jaxpr, _ = stage(lambda x: [x], [aval])
     mesh = placements.mesh_of(have)
-    place = placements.interned(mesh._flat, mesh, (have,))
-    lowered = Lowered(jaxpr, platform_of(place), "move", place=place, results=[wanted])
-    return Compiled(lowered, place)
+    target = placements.interned(mesh._flat, mesh, (have,))
+    lowered = Lowered(jaxpr, platform_of(target), "move", target=target, results=[target_sharding])
+    return Compiled(lowered, target)
 
 
 def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
-    """What the sharding primitives do with an array: it is put there.
+    """Evaluate the sharding primitives: put an array on the sharding.
 
-    With a sharding from a type, whose mesh has no devices, an array that lies on no mesh is left as it
-    is: it follows those that it meets.
+    For a sharding with an abstract mesh, an array without a mesh stays unchanged: it follows the other
+    operands.
     """
     if isinstance(sharding.mesh, AbstractMesh) and _mesh_at(x, sharding) is None:
         return as_array(x)
@@ -139,7 +143,7 @@ def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
 
 
 def forget(x: Any, *, mesh: Any) -> ConcreteArray:
-    """An array whose type shows only the Explicit axes of `mesh` any more."""
+    """Return an array whose type shows only the Explicit axes of `mesh`."""
     array = as_array(x)
     if array.aval.sharding is None:
         return array
@@ -149,7 +153,7 @@ def forget(x: Any, *, mesh: Any) -> ConcreteArray:
     )
 
 
-# --- arrays made of parts ---------------------------------------------------------------------------
+# --- arrays made from shards -------------------------------------------------------------------------
 
 
 def _checked_sharding(sharding: Any, function: str) -> Sharding:
@@ -167,7 +171,7 @@ def _checked_sharding(sharding: Any, function: str) -> Sharding:
 
 
 def _assembled(aval: Any, sharding: Sharding, parts: Sequence[Any]) -> ConcreteArray:
-    """An array of the parts (NumPy arrays or buffers) for the devices of this process."""
+    """Assemble an array from the shards (NumPy arrays or buffers) for the devices of this process."""
     stored = physical(aval)
     if isinstance(sharding, SingleDeviceSharding) and sharding._memory_kind is None:
         device = sharding._device
@@ -188,16 +192,15 @@ def _assembled(aval: Any, sharding: Sharding, parts: Sequence[Any]) -> ConcreteA
 def make_array_from_callback(
     shape: Sequence[int], sharding: Any, data_callback: Callable[[Any], Any], dtype: Any = None
 ) -> ConcreteArray:
-    """An array whose parts are what `data_callback(index)` returns.
+    """Create an array from shards that `data_callback(index)` returns.
 
     Args:
       shape: the shape of the whole array.
-      sharding: how it is divided; the callback is called once for each different part that lies on
-        devices of this process, with its index, a tuple of slices.
-      dtype: the dtype; that of the first part if left out.
+      sharding: its sharding; the callback is called once for each distinct shard on devices of this process, with its index, a tuple of slices.
+      dtype: the dtype; by default that of the first shard.
 
     Raises:
-      ValueError: the sharding does not fit the shape, or a part has another shape than its index says.
+      ValueError: the sharding does not fit the shape, or a shard has another shape than its index.
 
     >>> import sagax, numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
@@ -211,26 +214,26 @@ def make_array_from_callback(
     shape = tuple(int(n) for n in shape)
     sharding.check_shape(shape, function=name)
     here = sharding.addressable_devices
-    made: dict[tuple, ConcreteArray] = {}
+    shards_by_index: dict[tuple, ConcreteArray] = {}
     parts = []
     for device, index in sharding.devices_indices_map(shape).items():
         if device not in here:
             continue
         key = tuple([(s.start, s.stop) for s in index])
-        if key not in made:
+        if key not in shards_by_index:
             part = as_array(data_callback(index))
-            wanted = sharding.shard_shape(shape)
-            if part.shape != wanted:
+            target_sharding = sharding.shard_shape(shape)
+            if part.shape != target_sharding:
                 raise ArgumentValueError(
                     function=name,
                     argument="data_callback",
                     got=f"an array of shape {part.shape} for the index {index}",
-                    expected=f"an array of shape {wanted}",
+                    expected=f"an array of shape {target_sharding}",
                 )
             if dtype is not None and part.dtype != dtypes.as_dtype(dtype):
                 part = as_array(dtype_predicates.convert_numpy(part.host(), dtypes.as_dtype(dtype)))
-            made[key] = part
-        parts.append(made[key])
+            shards_by_index[key] = part
+        parts.append(shards_by_index[key])
     if not parts:
         if dtype is None:
             raise ArgumentValueError(
@@ -250,16 +253,16 @@ def make_array_from_callback(
 def make_array_from_single_device_arrays(
     shape: Sequence[int], sharding: Any, arrays: Sequence[Any], *, dtype: Any = None
 ) -> ConcreteArray:
-    """An array made of parts that lie on their devices already; nothing is copied.
+    """Create an array from shards on their devices, without copies.
 
     Args:
       shape: the shape of the whole array.
-      sharding: how it is divided.
+      sharding: its sharding.
       arrays: one array for each device of this process, in any order.
-      dtype: the dtype, where this process has no part.
+      dtype: the dtype, if this process has no shard.
 
     Raises:
-      ValueError: a part is missing, lies on another device or has another shape or dtype.
+      ValueError: a shard is missing, on another device or has another shape or dtype.
 
     >>> import sagax, sagax.numpy as np
     >>> from sagax.sharding import NamedSharding, PartitionSpec as P
@@ -272,7 +275,7 @@ def make_array_from_single_device_arrays(
     sharding = _checked_sharding(sharding, name)
     shape = tuple(int(n) for n in shape)
     sharding.check_shape(shape, function=name)
-    wanted = sharding.shard_shape(shape)
+    target_sharding = sharding.shard_shape(shape)
     checks.instance(
         name,
         "arrays",
@@ -290,12 +293,12 @@ def make_array_from_single_device_arrays(
                 got=x,
                 expected="an array on one device",
             )
-        if x.shape != wanted:
+        if x.shape != target_sharding:
             raise ArgumentValueError(
                 function=name,
                 argument=f"arrays[{i}]",
                 got=x,
-                expected=f"a part of shape {wanted}: {sharding!r} divides shape {shape} so",
+                expected=f"a part of shape {target_sharding}: {sharding!r} divides shape {shape} so",
             )
         by_device[x._where()] = x
     missing = [str(d) for d in sharding.local_devices if d not in by_device]
@@ -328,13 +331,12 @@ def make_array_from_single_device_arrays(
 def make_array_from_process_local_data(
     sharding: Any, local_data: Any, global_shape: Sequence[int | None] | None = None
 ) -> Any:
-    """An array made of what each process has: a NumPy array, the part that belongs to its devices.
+    """Create an array from the local data of each process, a NumPy array with the shards of its devices.
 
     Args:
-      sharding: how the whole array is divided.
+      sharding: the sharding of the whole array.
       local_data: the data of this process.
-      global_shape: the shape of the whole array. If left out, or where it has None, a dimension that
-        is divided among processes is as many times longer than `local_data`. Where it is equal to
+      global_shape: the shape of the whole array. If left out, or where it has None, a dimension that is sharded over n processes is n times longer than in `local_data`. Where it is equal to
         the shape of `local_data`, each process has all of the data.
 
     >>> import sagax, numpy as np
@@ -359,26 +361,26 @@ def make_array_from_process_local_data(
             expected=f"a shape of the rank of local_data, {data.ndim}",
         )
     tiles = sharding.tiles(data.ndim)
-    mine = [
+    local = [
         tile
         for device, tile in zip(sharding._device_assignment, tiles.of_device, strict=True)
         if device in sharding.addressable_devices
     ]
-    # the tiles of this process along each dimension, which must lie side by side
-    spans = [(min(t[i] for t in mine), max(t[i] for t in mine) + 1) for i in range(data.ndim)]
+    # the tiles of this process along each dimension, which must be adjacent
+    spans = [(min(t[i] for t in local), max(t[i] for t in local) + 1) for i in range(data.ndim)]
     full = []
-    for i, (size, wanted, parts, (low, high)) in enumerate(
+    for i, (size, target_sharding, parts, (low, high)) in enumerate(
         zip(data.shape, shape, tiles.parts, spans, strict=True)
     ):
         whole = size * parts // (high - low)
-        if wanted not in (None, whole, size):
+        if target_sharding not in (None, whole, size):
             raise ArgumentValueError(
                 function=name,
                 argument="global_shape",
-                got=f"{wanted} for dimension {i}",
+                got=f"{target_sharding} for dimension {i}",
                 expected=f"{whole}, or {size} if each process has all of the data",
             )
-        full.append(whole if wanted is None else wanted)
+        full.append(whole if target_sharding is None else target_sharding)
     offsets = [
         0 if total == size else low * (total // parts)
         for total, size, parts, (low, _) in zip(full, data.shape, tiles.parts, spans, strict=True)

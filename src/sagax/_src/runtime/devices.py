@@ -1,4 +1,4 @@
-"""Backends and devices: started when first needed, one client a platform."""
+"""Start backends on first use, one client per platform, and list their devices."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _failures: dict[str, str] = {}
 
 
 class BackendError(SagaxError, RuntimeError):
-    """A platform that is not there or cannot be started."""
+    """A platform is missing or cannot be started."""
 
     code = "SX0201"
 
 
-BackendError.__module__ = "sagax.errors"  # its public home
+BackendError.__module__ = "sagax.errors"  # its public module
 
 
 class Backend:
@@ -38,7 +38,7 @@ class Backend:
         self.local_devices = tuple(client.local_devices())
 
 
-# --- which platforms -----------------------------------------------------------------------------------
+# --- selected platforms --------------------------------------------------------------------------------
 
 PLATFORMS: Final = ("cpu", "cuda", "gpu")
 _ALIASES: Final = {"gpu": "cuda"}
@@ -46,7 +46,7 @@ _DOCTOR: Final = "run `python -m sagax doctor`, which finds out why and says wha
 
 
 def canonical_platform(name: str) -> str:
-    """The platform of a public name: "gpu" is "cuda". Raises BackendError for what sagax has not."""
+    """Return the platform of a public name: "gpu" is "cuda". Raises BackendError for an unknown name."""
     found = name.lower() if isinstance(name, str) else ""
     found = _ALIASES.get(found, found)
     if found not in PLATFORMS:
@@ -58,8 +58,8 @@ def canonical_platform(name: str) -> str:
     return found
 
 
-def _wanted() -> tuple[list[str], str]:
-    """The platforms to use, the default one first; and which setting says so, if one does."""
+def _selected_platforms() -> tuple[list[str], str]:
+    """Return the platforms to use, the default one first, and the setting that chose them, if any."""
     settings = config.current()
     for name in ("platforms", "platform_name"):
         words = [p.strip() for p in (getattr(settings, name) or "").split(",")]
@@ -105,11 +105,11 @@ def _cuda_options(visible: str) -> dict[str, Any]:
         ) from None
 
 
-# --- started when first needed -------------------------------------------------------------------------
+# --- starting on first use -----------------------------------------------------------------------------
 
 
 def backend(platform: str | None = None) -> Backend:
-    """The backend of `platform` (None: the default one), started if it was not yet."""
+    """Return the backend of `platform` (None: the default one); start it if necessary."""
     if platform is None:
         return _default()
     found = _backends.get(platform)
@@ -134,16 +134,16 @@ def backend(platform: str | None = None) -> Backend:
 
 
 def _refuse_unwanted(platform: str) -> None:
-    """The CPU is always there, for the host's side of things; others where they were asked for."""
-    wanted, setting = _wanted()
-    if platform not in wanted and platform != "cpu" and setting:
+    """Raise for a platform that the settings exclude. The CPU is always available, for host work."""
+    selected, setting = _selected_platforms()
+    if platform not in selected and platform != "cpu" and setting:
         raise BackendError(
-            f"the platform {platform!r} was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(wanted)}",
-            fix=f"add it there: JAX_PLATFORMS={','.join([*wanted, platform])}",
+            f"the platform {platform!r} was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(selected)}",
+            fix=f"add it there: JAX_PLATFORMS={','.join([*selected, platform])}",
         )
 
 
-_named = backend  # for the functions that have a parameter called `backend`
+_named = backend  # for functions with a parameter `backend`
 _default_backend: Backend | None = None
 
 
@@ -167,8 +167,8 @@ def _names_first(value: str | None, started: Backend) -> bool:
 
 
 def _first_that_starts() -> Backend:
-    """The first platform that can be had, in the order of priority."""
-    (*others, last), setting = _wanted()
+    """Return the first available platform, in the order of priority."""
+    (*others, last), setting = _selected_platforms()
     for platform in others:
         try:
             return backend(platform)
@@ -179,23 +179,25 @@ def _first_that_starts() -> Backend:
 
 
 def only_one() -> bool:
-    """Whether all arrays must lie on the same device, since there is no other."""
+    """Return whether there is only one device."""
     first = _default()
-    return first.platform == "cpu" and len(first.devices) == 1 and len(_wanted()[0]) == 1
+    return (
+        first.platform == "cpu" and len(first.devices) == 1 and len(_selected_platforms()[0]) == 1
+    )
 
 
 def default_device() -> Any:
-    """The device of what is not committed to another one."""
-    wanted = config.thread.settings.default_device
-    if wanted is None:
+    """Return the device of uncommitted arrays."""
+    selected = config.thread.settings.default_device
+    if selected is None:
         return (_default_backend or _default()).local_devices[0]
-    if isinstance(wanted, str):
-        return backend(wanted).local_devices[0]
-    return wanted
+    if isinstance(selected, str):
+        return backend(selected).local_devices[0]
+    return selected
 
 
 def devices(platform: str | None = None) -> list[Any]:
-    """All devices of a platform (default: the default one), those of other processes included.
+    """List all devices of a platform (default: the default one), those of other processes included.
 
     >>> import sagax
     >>> sagax.devices()[0].platform in ("cpu", "gpu")
@@ -207,7 +209,7 @@ def devices(platform: str | None = None) -> list[Any]:
 def local_devices(
     process_index: int | None = None, backend: str | None = None, host_id: int | None = None
 ) -> list[Any]:
-    """The devices of this process (or of the process `process_index`).
+    """List the devices of this process (or of the process `process_index`).
 
     >>> import sagax
     >>> sagax.local_devices() == [d for d in sagax.devices() if d.process_index == 0]
@@ -228,7 +230,7 @@ def local_devices(
 
 
 def device_count(backend: str | None = None) -> int:
-    """How many devices the platform has, in all processes.
+    """Count the devices of the platform, in all processes.
 
     >>> import sagax
     >>> sagax.device_count() == len(sagax.devices())
@@ -238,7 +240,7 @@ def device_count(backend: str | None = None) -> int:
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """How many devices of the platform belong to this process.
+    """Count the devices of the platform in this process.
 
     >>> import sagax
     >>> sagax.local_device_count() <= sagax.device_count()
@@ -248,7 +250,7 @@ def local_device_count(backend: str | None = None) -> int:
 
 
 def process_count(backend: str | None = None) -> int:
-    """How many processes run together; 1 unless `sagax.distributed` was initialised.
+    """Return the number of processes; 1 unless `sagax.distributed` was initialized.
 
     >>> import sagax
     >>> sagax.process_count()
@@ -258,7 +260,7 @@ def process_count(backend: str | None = None) -> int:
 
 
 def process_index(backend: str | None = None) -> int:
-    """The number of this process among those that run together.
+    """Return the index of this process.
 
     >>> import sagax
     >>> sagax.process_index()
@@ -268,7 +270,7 @@ def process_index(backend: str | None = None) -> int:
 
 
 def process_indices(backend: str | None = None) -> list[int]:
-    """The numbers of all processes that run together.
+    """Return the indices of all processes.
 
     >>> import sagax
     >>> sagax.process_indices()
@@ -278,7 +280,7 @@ def process_indices(backend: str | None = None) -> list[int]:
 
 
 def default_backend() -> str:
-    """The name of the default platform: "cpu" or "gpu".
+    """Return the name of the default platform: "cpu" or "gpu".
 
     >>> import sagax
     >>> sagax.default_backend() in ("cpu", "gpu")
@@ -288,12 +290,12 @@ def default_backend() -> str:
 
 
 def platform_name(b: Backend) -> str:
-    """The public name of a platform: all GPUs are "gpu"."""
+    """Return the public name of a platform: all GPUs are "gpu"."""
     return "gpu" if b.platform == "cuda" else b.platform
 
 
 def backend_of(device: Any) -> Backend:
-    """The backend that a device belongs to."""
+    """Return the backend that a device belongs to."""
     for b in _backends.values():
         if device.client is b.client or device in b.devices:
             return b
@@ -301,5 +303,5 @@ def backend_of(device: Any) -> Backend:
 
 
 def started() -> list[str]:
-    """The platforms that have been started."""
+    """Return the started platforms."""
     return [platform_name(b) for b in _backends.values()]

@@ -1,12 +1,11 @@
 """Store bytes by key in files that only this user can write: bounded, shared by processes.
 
-What lies here is run as machine code, so a file counts only if it is ours: the folder and each file
-in it belong to this user, nobody else may write them, and each file carries a code made with a
-secret that only this user can read (a keyed BLAKE2 of its name and contents). Anything else is as
-if it were not there, and is replaced by the next write.
+The stored bytes are run as machine code, so only trusted files count. The folder and its files belong to
+this user and are not writable by others. Each file carries a keyed BLAKE2 of its name and contents, with a
+secret that only this user can read. Any other file counts as missing, and the next write replaces it.
 
-Files appear whole, by renaming, and are never changed, so that processes need no locks. When all of
-them take more than the bound, those that were used longest ago go.
+Files appear whole, by renaming, and are never changed, so processes need no locks. When their total size
+exceeds the bound, the least recently used are removed.
 """
 
 from __future__ import annotations
@@ -34,44 +33,46 @@ _SECRET = "secret"
 _SECRET_BYTES = 64
 _SUFFIX = ".program"
 _HOUR = 3600.0
-# Where a process was killed while it wrote, what it had written is left; nobody writes for so long.
+# A process that was killed while writing leaves a temporary file; no write takes this long.
 _ABANDONED = _HOUR
-# The part of the bound that is kept once it was passed, so that not every write has to look.
+# Eviction shrinks to this fraction of the bound, so that not every write has to scan.
 _TRIMMED = 0.8
 _counter = itertools.count()
 
 
 class Refused(Exception):
-    """A file or folder that is there and cannot be trusted; says why."""
+    """A file or folder exists but cannot be trusted; the message tells why."""
 
 
 class Entry(NamedTuple):
-    """What was stored: facts as JSON has them, and bytes."""
+    """A stored entry: facts as JSON has them, and bytes."""
 
     facts: dict[str, Any]
     payload: bytes
 
 
 class Summary(NamedTuple):
-    """How many entries a store holds, and their size in bytes."""
+    """Summarize a store: the number of entries, and their size in bytes."""
 
     count: int
     size: int
 
 
 class Store:
-    """The entries in one folder. Methods raise OSError where the folder cannot be used, Refused where
-    it could be written by others."""
+    """Store entries in one folder.
+
+    Methods raise OSError if the folder is not usable, and Refused if others could write it.
+    """
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
         self._lock = threading.Lock()
-        self._unseen = 0  # bytes written since the entries were last added up
+        self._unseen = 0  # bytes written since the last scan of the entries
 
     # -- entries --------------------------------------------------------------------------------------
 
     def read(self, key: str) -> Entry | None:
-        """The entry of that key, None if there is none. Raises Refused where one is there that is not ours."""
+        """Read the entry of that key, or None. Raises Refused for an untrusted file."""
         try:
             with self._opened() as at:
                 return self._read(at, key)
@@ -79,7 +80,7 @@ class Store:
             return None
 
     def write(self, key: str, facts: dict[str, Any], payload: bytes, bound: int) -> None:
-        """Store an entry in place of what has its key; then, if all take more than `bound` bytes, drop some."""
+        """Store an entry, replacing the one of its key; then evict some if all exceed `bound` bytes."""
         os.makedirs(os.path.dirname(self.folder), exist_ok=True)
         with contextlib.suppress(FileExistsError):
             os.mkdir(self.folder, 0o700)
@@ -91,12 +92,12 @@ class Store:
             self._bounded(at, len(body), bound)
 
     def remove(self, key: str) -> None:
-        """Drop the entry of that key, if there is one."""
+        """Remove the entry of that key, if there is one."""
         with contextlib.suppress(FileNotFoundError), self._opened() as at:
             os.unlink(key + _SUFFIX, dir_fd=at)
 
     def clear(self) -> Summary:
-        """Drop all entries; how many there were."""
+        """Remove all entries; return their number."""
         try:
             with self._opened() as at:
                 found = _entries(at)
@@ -107,7 +108,7 @@ class Store:
             return Summary(0, 0)
 
     def summary(self) -> Summary:
-        """How much the store holds."""
+        """Return the number and size of the entries."""
         try:
             with self._opened() as at:
                 found = _entries(at)
@@ -116,7 +117,7 @@ class Store:
         return Summary(len(found), sum(size for *_, size in found))
 
     def facts(self) -> Iterator[dict[str, Any]]:
-        """The facts of all entries, without a check of their payloads: for explanations only."""
+        """Read the facts of all entries, without a check of their payloads: for explanations only."""
         try:
             with self._opened() as at:
                 for _, name, _ in reversed(_entries(at)):
@@ -125,11 +126,11 @@ class Store:
         except FileNotFoundError:
             return
 
-    # -- what is ours ---------------------------------------------------------------------------------
+    # -- trust --------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[int]:
-        """The folder, opened: whoever moves it away afterwards changes nothing for us."""
+        """Open the folder: a later rename of its path has no effect on the descriptor."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
         at = os.open(self.folder, flags)
         try:
@@ -159,13 +160,13 @@ class Store:
 
     @staticmethod
     def _key_bytes(at: int, *, make: bool) -> bytes:
-        """The secret of this folder; with `make` a new one, where there is none that can be trusted."""
+        """Return the secret of this folder; with `create` a new one, if there is none that can be trusted."""
         try:
             found = _contents(at, _SECRET, private=True)
             if len(found) == _SECRET_BYTES:
                 return found
         except FileNotFoundError:
-            if make:  # of processes that come here together one makes it
+            if make:  # of concurrent processes one creates it
                 with contextlib.suppress(FileExistsError):
                     _put(at, _SECRET, os.urandom(_SECRET_BYTES), exclusive=True)
                 return Store._key_bytes(at, make=False)
@@ -184,7 +185,8 @@ class Store:
         if bound < 0:
             return
         with self._lock:
-            # One process in eight looks at its first write: so do many that write little, together.
+            # One process in eight scans at its first write, for the case of many processes that each write
+            # little.
             first = self._unseen == 0 and os.urandom(1)[0] < 32
             self._unseen += written
             if not first and self._unseen < bound // 16:
@@ -212,7 +214,7 @@ def _check_ours(found: os.stat_result, name: str) -> None:
 def _contents(
     at: int, name: str, *, touch: bool = False, private: bool = False, limit: int = -1
 ) -> bytes:
-    """The bytes of a file of ours."""
+    """Read a trusted file."""
     try:
         handle = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=at)
     except FileNotFoundError:
@@ -229,7 +231,7 @@ def _contents(
         if touch and time.time() - found.st_mtime > _HOUR:
             with contextlib.suppress(
                 OSError
-            ):  # on a read-only file system nothing is dropped either
+            ):  # on a read-only file system nothing is evicted either
                 os.utime(handle)
         return file.read(limit)
 
@@ -244,12 +246,12 @@ def _facts(raw: bytes) -> dict[str, Any]:
 
 
 def _put(at: int, name: str, contents: bytes, *, exclusive: bool = False) -> None:
-    """A file that is there whole or not at all; with `exclusive` FileExistsError where one is there."""
+    """Write a file atomically; with `exclusive` raise FileExistsError if it exists."""
     passing = f".{os.getpid()}.{threading.get_ident()}.{next(_counter)}.{name[:16]}"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     try:
         handle = os.open(passing, flags, 0o600, dir_fd=at)
-    except FileExistsError:  # of a process of this number that was killed
+    except FileExistsError:  # of a killed process with this id
         os.unlink(passing, dir_fd=at)
         handle = os.open(passing, flags, 0o600, dir_fd=at)
     try:
@@ -271,7 +273,7 @@ def _unlink(at: int, name: str) -> None:
 
 
 def _entries(at: int) -> list[tuple[float, str, int]]:
-    """When each entry was last used, its name and its size. What killed processes left goes."""
+    """List the last use, name and size of each entry. Removes the leftovers of killed processes."""
     found, now = [], time.time()
     with os.scandir(at) as files:
         for file in files:

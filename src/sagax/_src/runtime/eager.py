@@ -1,8 +1,8 @@
-"""Evaluating one operation at a time.
+"""Evaluate eager operations.
 
-Each signature (primitive, avals, parameters, device) gets an entry once; a call looks it up and runs
-it. On the CPU, an operation whose NumPy reference is bit for bit what XLA computes runs through
-NumPy while its operands are small: no compilation, no transfer. The rest are compiled programs.
+Each signature (primitive, avals, parameters, device) gets an entry once; a call looks it up and runs it. On
+the CPU, an operation whose NumPy reference is bit-identical to XLA runs through NumPy while its operands
+are small: no compilation, no transfer. The rest are executables.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import (
     Compiled,
     Lowered,
-    place_for,
     placement,
+    placement_of_jaxpr,
     platform_of,
 )
 from sagax._src.runtime.compile import execute as run_compiled
@@ -55,7 +55,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
     """Apply a primitive to concrete operands."""
     if primitive.impl is not None:
         out = primitive.impl(*args, **params)
-        if debug_nans.wanted():
+        if debug_nans.enabled():
             debug_nans.look_at(
                 primitive, args, params, out if primitive.multiple_results else [out]
             )
@@ -69,7 +69,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
         key.extend(params.items())
     try:
         entry = primitive.entries.get(tuple(key))
-    except TypeError:  # parameters that cannot be hashed
+    except TypeError:  # unhashable parameters
         return _entry(primitive, args, params, None)(args)
     if entry is None:
         entry = _remember(primitive, tuple(key), _entry(primitive, args, params, None))
@@ -77,7 +77,7 @@ def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
 
 
 def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
-    """With operands that are no arrays yet, or are committed to a device."""
+    """Evaluate with operands that are no arrays yet, or are committed to a device."""
     arrays = tuple([a if type(a) is ConcreteArray else as_array(a) for a in args])
     try:
         committed = placement(arrays)
@@ -99,13 +99,13 @@ _tables: list[dict] = []
 
 
 def new_table() -> dict:
-    """A table from signatures to what `prepare` gave for them, which `clear` empties."""
+    """Create a table from signatures to the results of `prepare`, which `clear` empties."""
     _tables.append({})
     return _tables[-1]
 
 
 def remember(table: dict, signature: Any, entry: Any) -> Any:
-    """Put an entry into a table, which is emptied first if it is full."""
+    """Add an entry to a table, which is emptied first if it is full."""
     if len(table) >= _LIMIT:
         table.clear()
     table[signature] = entry
@@ -118,7 +118,7 @@ def _remember(primitive: Any, key: tuple, entry: Callable) -> Callable:
 
 
 def clear() -> None:
-    """Forget all entries."""
+    """Clear all entries."""
     for table in [*_tables, *[primitive.entries for primitive in list(_used)]]:
         table.clear()
 
@@ -132,7 +132,7 @@ def _entry(primitive: Any, arrays: Sequence, params: dict, committed: Any) -> Ca
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
         run = watch.watched_operation(run, primitive, params, in_avals, out)
-    if debug_nans.wanted():
+    if debug_nans.enabled():
         run = debug_nans.watched_operation(run, primitive, params)
     return run
 
@@ -152,7 +152,7 @@ def _way_to_run(
 
 
 def _staying(run: Callable, bound: Any) -> Callable:
-    """`run`, whose results stay on the device that somebody chose as default, if they are not bound."""
+    """Wrap `run` to commit uncommitted results to the default device that a user chose."""
     if bound is not None or _thread.settings.default_device is None:
         return run
 
@@ -166,7 +166,7 @@ def _staying(run: Callable, bound: Any) -> Callable:
 
 
 def _inheriting(run: Callable) -> Callable:
-    """`run`, whose results know where the arrays were bound that they follow."""
+    """Wrap `run` to propagate commit sites from operands to results."""
 
     def run_bound(arrays: Sequence) -> Any:
         found = run(arrays)
@@ -176,23 +176,23 @@ def _inheriting(run: Callable) -> Callable:
     return run_bound
 
 
-def _on_host(place: Any, committed: Any) -> tuple[bool, Any]:
-    """Whether NumPy can do what is done at this place, and what its results are bound to."""
-    if not isinstance(place, Placement):
-        return place.platform == "cpu", committed
-    bound = replicated(place)
+def _on_host(target: Any, committed: Any) -> tuple[bool, Any]:
+    """Return whether NumPy may compute on this device, and the device that results are committed to."""
+    if not isinstance(target, Placement):
+        return target.platform == "cpu", committed
+    bound = replicated(target)
     return bound is not None, bound
 
 
-# `_run_quietly(function, *args)`: without NumPy's warnings of what IEEE arithmetic defines; much cheaper than
-# `np.errstate`. RuntimeError where the context is in use, by another thread or around code that the
-# garbage collector runs.
+# `_run_quietly(function, *args)`: without NumPy's warnings of behavior that IEEE arithmetic defines; much
+# cheaper than `np.errstate`. RuntimeError if the context is in use, by another thread or around code that
+# the garbage collector runs.
 _run_quietly = contextvars.Context().run
 _run_quietly(np.seterr, all="ignore")
 
 
 def _quietly(function: Callable, *args: Any) -> Any:
-    """`function(*args)` without NumPy's warnings, always."""
+    """Call `function(*args)` without NumPy's warnings, always."""
     try:
         return _run_quietly(function, *args)
     except RuntimeError:
@@ -248,7 +248,7 @@ def _maker(operands: int) -> Callable:
 
 
 def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) -> Callable:
-    """As an entry above for `select_n` of two cases, which cannot warn; `no` and `yes` are their places."""
+    """Build an entry for `select_n` of two cases, which cannot warn; `no` and `yes` are their operand indices."""
     # `where` without its search for other libraries' arrays, a quarter of its time for ten elements
     dtype, where = out.dtype, getattr(np.where, "_implementation", np.where)
 
@@ -267,7 +267,7 @@ def _choosing(reference: Callable, out: Any, committed: Any, no: int, yes: int) 
 
 
 def _array(host: Any, aval: Any, committed: Any) -> ConcreteArray:
-    """A NumPy result, which may be a scalar, as an array of type `aval`."""
+    """Convert a NumPy result, which may be a scalar, to an array of type `aval`."""
     if type(host) is not _ndarray or host.dtype is not aval.dtype:
         host = _as_numpy(host, aval.dtype)
     host.setflags(write=False)
@@ -286,35 +286,35 @@ def _device_entry(
     jaxpr, consts = stage(fun, in_avals)
     if consts:
         raise AssertionError(f"{primitive.name} captured constants")
-    run = _device_program(jaxpr, device, committed, primitive.name)
+    run = _compiled_operation(jaxpr, device, committed, primitive.name)
     if several and len(jaxpr.outvars) == 1:
         return lambda arrays: [run(arrays)]
     return run
 
 
-def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
-    """The compiled program, as a function from arrays to an array, or to a list of several."""
-    named = place_for(jaxpr, committed, len(jaxpr.invars))
+def _compiled_operation(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
+    """Compile an operation: return a function from arrays to an array, or to a list of several."""
+    named = placement_of_jaxpr(jaxpr, committed, len(jaxpr.invars))
     if isinstance(named, Placement):
         device = named
-    lowered = Lowered(jaxpr, platform_of(device), name, keep_unused=True, place=device)
+    lowered = Lowered(jaxpr, platform_of(device), name, keep_unused=True, target=device)
     compiled = Compiled(lowered, device)
     several = len(compiled.out_avals) != 1
 
-    def run_divided(arrays: Sequence) -> Any:
+    def run_sharded(arrays: Sequence) -> Any:
         found = run_compiled(compiled, arrays, committed)
         return found if several else found[0]
 
     if isinstance(device, Placement):
-        return run_divided
+        return run_sharded
     elsewhere = len(devices.backend_of(device).local_devices) > 1
     call = call_paths.entry(compiled, (), list if several else None, committed, elsewhere)
 
     def run(arrays: Sequence) -> Any:
         return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
 
-    plain = not (several or elsewhere or compiled.lowered.jaxpr.effects)
-    if plain and committed is None and len(jaxpr.invars) == 1:
+    simple = not (several or elsewhere or compiled.lowered.jaxpr.effects)
+    if simple and committed is None and len(jaxpr.invars) == 1:
         executable = compiled.executable
         parts = executable.execute, executable.handlers, compiled.out_avals[0]
         run.parts = parts  # type: ignore[attr-defined]
@@ -322,10 +322,9 @@ def _device_program(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Cal
 
 
 def parts_of(run: Callable) -> tuple | None:
-    """What runs a program of one operand: `(execute, handlers, aval of the result)`; None if `run` does more.
+    """Return `(execute, handlers, aval of the result)` of a simple one-operand `run`, else None.
 
-    For callers that spare the call of `run`: the engine keeps the stack at which it is called, and
-    each function on the way costs.
+    Callers use it to save the call of `run`: XLA captures the stack at its call, and each frame costs.
     """
     return getattr(run, "parts", None)
 
@@ -339,12 +338,12 @@ def prepare(
     name: str,
     by_numpy: Callable[..., Any] | None = None,
 ) -> Callable[[Sequence[ConcreteArray]], Any]:
-    """How to apply `fun`, which takes arrays by position, to arrays of the types of these.
+    """Build a call of `fun`, which takes arrays by position, for arrays of these types.
 
-    Its operations become one compiled program, or are run through NumPy one after the other where
-    that gives the same bits. The arrays are uncommitted, or committed to the same device.
+    Its operations become one executable, or run through NumPy one after the other if that is bit-identical.
+    The arrays are uncommitted, or committed to the same device.
 
-    `by_numpy` gives the only result, bit for bit, of NumPy arrays; IndexError where it does not.
+    `by_numpy` computes the only result, bit for bit, from NumPy arrays, or raises IndexError.
     """
     tree: Any = None
 
@@ -355,45 +354,47 @@ def prepare(
 
     jaxpr, consts = stage(flat, [a.aval for a in arrays])
     jaxpr = hoist_constants(prune_jaxpr(jaxpr))
-    held = tuple([as_array(c) for c in consts])
-    committed = in_context(placement((*held, *arrays)), len(held) + len(arrays))
+    constants = tuple([as_array(c) for c in consts])
+    committed = in_context(placement((*constants, *arrays)), len(constants) + len(arrays))
     device = committed if committed is not None else devices.default_device()
     on_host, bound = _on_host(device, committed)
     if not jaxpr.eqns and set(jaxpr.outvars) <= set(jaxpr.invars):
         inputs: list[Any] = jaxpr.invars
-        places = [inputs.index(v) for v in jaxpr.outvars]
-        run = _given_back(places)
-    elif by_numpy is not None and on_host and not held and _is_small(jaxpr):
+        positions = [inputs.index(v) for v in jaxpr.outvars]
+        run = _aliased_operands(positions)
+    elif by_numpy is not None and on_host and not constants and _is_small(jaxpr):
         run = _first_by_numpy(
             by_numpy,
             jaxpr.outvars[0].aval,
             bound,
-            lambda: _device_program(jaxpr, device, committed, name),
+            lambda: _compiled_operation(jaxpr, device, committed, name),
         )
         run = _staying(run, bound)
     elif on_host and _same_through_numpy(jaxpr):
-        run = _host_program(jaxpr, bound)
+        run = _numpy_steps(jaxpr, bound)
         if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
-            run = _replaced_later(run, lambda: _device_program(jaxpr, device, committed, name))
+            run = _upgraded_after_calls(
+                run, lambda: _compiled_operation(jaxpr, device, committed, name)
+            )
         run = _staying(run, bound)
     else:
-        run = _device_program(jaxpr, device, committed, name)
+        run = _compiled_operation(jaxpr, device, committed, name)
     if committed is not None:
         run = _inheriting(run)
     if _thread.settings.debug_key_reuse:
-        run = watch.watched_program(run, jaxpr)
-    if debug_nans.wanted():
-        run = debug_nans.watched_program(run, jaxpr)
+        run = watch.watched_jaxpr(run, jaxpr)
+    if debug_nans.enabled():
+        run = debug_nans.watched_jaxpr(run, jaxpr)
     if trees.treedef_is_leaf(tree):
-        return (lambda xs: run((*held, *xs))) if held else run
+        return (lambda xs: run((*constants, *xs))) if constants else run
     unflatten = tree.unflatten
     if len(jaxpr.outvars) == 1:
-        return lambda xs: unflatten([run((*held, *xs))])
-    return lambda xs: unflatten(run((*held, *xs)))
+        return lambda xs: unflatten([run((*constants, *xs))])
+    return lambda xs: unflatten(run((*constants, *xs)))
 
 
-def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
-    """`first`, and after many calls what `build` gives, which does the same in less time."""
+def _upgraded_after_calls(first: Callable, build: Callable[[], Callable]) -> Callable:
+    """Return a function that calls `first`, and after many calls the equivalent, faster result of `build`."""
     run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
     def call(arrays: Sequence) -> Any:
@@ -410,7 +411,7 @@ def _replaced_later(first: Callable, build: Callable[[], Callable]) -> Callable:
 def _first_by_numpy(
     function: Callable, aval: Any, committed: Any, build: Callable[[], Callable]
 ) -> Callable:
-    """By NumPy; what it cannot do (IndexError) is done by what `build` gives, and often so, all is."""
+    """Run by NumPy. On IndexError run the result of `build`; after many of these always."""
     run: Callable | None = None
     left, dtype = tuning.NUMPY_MAX_REFUSALS, aval.dtype
 
@@ -434,7 +435,7 @@ def _first_by_numpy(
 
 
 def _is_small(jaxpr: Jaxpr) -> bool:
-    """Whether NumPy takes less time for operands and results of these types than dispatch does."""
+    """Return whether NumPy takes less time than dispatch for operands and results of these types."""
     atoms: list[Any] = [*jaxpr.invars, *jaxpr.outvars]
     return all(
         not dtypes.is_extended(v.aval.dtype)
@@ -444,24 +445,24 @@ def _is_small(jaxpr: Jaxpr) -> bool:
     )
 
 
-def _given_back(places: list[int]) -> Callable:
-    """Arrays never change, so that operands can be results as they are."""
-    if len(places) == 1:
-        return lambda arrays: arrays[places[0]]
-    return lambda arrays: [arrays[i] for i in places]
+def _aliased_operands(positions: list[int]) -> Callable:
+    """Alias operands as results: arrays are immutable."""
+    if len(positions) == 1:
+        return lambda arrays: arrays[positions[0]]
+    return lambda arrays: [arrays[i] for i in positions]
 
 
-# Pairs of operations that round and are never made one.
+# Pairs of operations that round and are never fused.
 _SEPARATE = ((reduce_sum_p, mul_p), (reduce_sum_p, div_p))
 
 
 def _same_through_numpy(jaxpr: Jaxpr) -> bool:
-    """Whether the NumPy references, one after the other, give what the compiled program gives."""
+    """Return whether the NumPy references, one after the other, equal the executable bit for bit."""
     rounding: list[Any] = []
     narrow = False
     for eqn in jaxpr.eqns:
         p, avals = eqn.primitive, tuple([v.aval for v in eqn.invars])
-        if p.holds_program or p.impl is not None or eqn.effects or p.reference_rule is None:
+        if p.is_higher_order or p.impl is not None or eqn.effects or p.reference_rule is None:
             return False
         if not (p.exact if isinstance(p.exact, bool) else p.exact(avals)):
             return False
@@ -477,7 +478,7 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
             rounding.append(eqn)
     if len(jaxpr.eqns) <= 1 or not rounding:
         return True
-    if narrow:  # the compiler computes several operations in float32 before it rounds
+    if narrow:  # XLA computes several operations in float32 before it rounds
         return False
     if any(e.primitive is div_p and not _known_divisor(e, jaxpr) for e in rounding):
         return False
@@ -485,17 +486,17 @@ def _same_through_numpy(jaxpr: Jaxpr) -> bool:
 
 
 def _known_divisor(eqn: Any, jaxpr: Jaxpr) -> bool:
-    """Whether it is known if a divisor is constant: what is computed may be found to be, or not."""
+    """Return whether it is clear that a divisor is a constant, or none: XLA may fold computed ones."""
     return type(eqn.invars[1]) is Literal or eqn.invars[1] in jaxpr.invars
 
 
 def _times_reciprocal(divisor: Any) -> Callable:
-    """x / divisor as the compiler computes it for a constant: by a product with the reciprocal."""
+    """Divide by a constant as XLA does: multiply by the reciprocal."""
     factor = divisor.dtype.type(1) / divisor
     return lambda x, _: x * factor
 
 
-def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
+def _numpy_steps(jaxpr: Jaxpr, committed: Any) -> Callable:
     if len(jaxpr.eqns) == 1:
         (eqn,) = jaxpr.eqns
         inputs: list[Any] = jaxpr.invars
@@ -513,13 +514,13 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
                 ordered = operator.itemgetter(*order)
                 return lambda arrays: entry(ordered(arrays))
             return lambda arrays: entry([arrays[i] for i in order])
-    place: dict[Any, int] = {v: i for i, v in enumerate(jaxpr.invars)}
+    register: dict[Any, int] = {v: i for i, v in enumerate(jaxpr.invars)}
     literals: list[np.ndarray] = []
-    first = len(place)  # values: the operands, the literals, then the results of the steps
+    first = len(register)  # values: the operands, the literals, then the results of the steps
     atoms = [*[a for e in jaxpr.eqns for a in e.invars], *jaxpr.outvars]
     for atom in atoms:
-        if type(atom) is Literal and atom not in place:
-            place[atom] = first + len(literals)
+        if type(atom) is Literal and atom not in register:
+            register[atom] = first + len(literals)
             literals.append(_as_numpy(atom.val, atom.aval.dtype))
     steps = []
     for eqn in jaxpr.eqns:
@@ -531,12 +532,12 @@ def _host_program(jaxpr: Jaxpr, committed: Any) -> Callable:
             if dtypes.is_inexact(divisor.aval.dtype):
                 reference = _times_reciprocal(np.asarray(divisor.val, divisor.aval.dtype))
         several = eqn.primitive.multiple_results
-        operands = tuple([place[a] for a in eqn.invars])
+        operands = tuple([register[a] for a in eqn.invars])
         for v in eqn.outvars:
-            place[v] = len(place)
+            register[v] = len(register)
         types = [v.aval.dtype for v in eqn.outvars]
         steps.append((reference, operands, types if several else types[0], several))
-    outs = [(place[a], a.aval) for a in jaxpr.outvars]  # one array, or a list of several
+    outs = [(register[a], a.aval) for a in jaxpr.outvars]  # one array, or a list of several
 
     def compute(values: list) -> list:
         for reference, operands, types, several in steps:

@@ -12,7 +12,7 @@ from sagax._src import xla
 from sagax._src.callbacks import active_calls
 from sagax._src.runtime import callback_deadlock
 
-_LIMIT = 64  # programs that run ahead of the one that waits for the oldest of them
+_LIMIT = 64  # executables that run ahead of a blocked caller, which waits for the oldest
 _tokens: collections.deque[Any] = collections.deque()
 _lock = threading.Lock()
 
@@ -20,9 +20,9 @@ _lock = threading.Lock()
 def run(
     executable: xla.executable.Executable, effects: frozenset
 ) -> Callable[[Sequence[Any]], list]:
-    """How to run a program with side effects: `effects_barrier` waits for it.
+    """Wrap the run of an executable with side effects, so that `effects_barrier` waits for it.
 
-    Where effects are ordered, the program is waited for at once, so that the next one begins after it.
+    With ordered effects the run blocks, so that the next one begins after it.
     """
     ordered = any(e.ordered for e in effects)
     start = executable.run_with_token
@@ -34,7 +34,7 @@ def run(
         else:
             inside = (
                 active_calls.innermost_call() is not None
-            )  # the oldest may be the program that calls
+            )  # the oldest may be the executable of this callback
             with _lock:
                 _tokens.append(token)
                 oldest = _tokens.popleft() if len(_tokens) > _LIMIT and not inside else None
@@ -56,14 +56,14 @@ def _wait(token: Any) -> None:
 
 
 def _wait_in_callback(token: Any) -> None:
-    """Wait in a function that a program calls, but not for that program."""
+    """Wait inside a callback, but not for its own executable."""
     ended = threading.Event()
 
     def wait() -> None:
         try:
             token.block_until_ready()
         except xla.EngineError:
-            pass  # who waits for the token raises it
+            pass  # waiting for the token raises it
         ended.set()
 
     threading.Thread(target=wait, daemon=True).start()
@@ -71,9 +71,9 @@ def _wait_in_callback(token: Any) -> None:
 
 
 def effects_barrier() -> None:
-    """Wait until the side effects of all programs started so far have happened.
+    """Wait until the side effects of all executables started so far have happened.
 
-    Raises what a callback of one of them raised; CallbackDeadlockError inside of a callback.
+    Raises a callback's exception; CallbackDeadlockError inside of a callback.
 
     >>> import sagax
     >>> sagax.jit(lambda x: sagax.debug.print("x = {}", x))(1.5)

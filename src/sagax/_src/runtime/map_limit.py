@@ -1,9 +1,9 @@
 """Evict executables before `vm.max_map_count` is reached.
 
-Each program takes about six of them, of the 65,530 that Linux allows by default. XLA does not count: at the
-limit it ends the process. So they are counted, the more often the fewer are left. When an eighth is left,
-what was compiled is forgotten, to be compiled anew when it is needed; when next to nothing is left, because
-the caller holds what was compiled, compiling raises.
+Each executable takes about six memory maps, of the 65,530 that Linux allows by default. XLA does not count:
+at the limit it aborts the process. So this module counts them, more often if fewer are left. When an eighth
+is left, all executables are dropped, to be compiled again on demand. When next to nothing is left, because
+the caller holds the executables, compiling raises.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from collections.abc import Callable
 from sagax._src import tuning, xla
 
 _lock = threading.Lock()
-_programs = 0
-_next = 256  # the number of the program before which maps are counted
-_few = 0  # maps: with so many left programs are forgotten
+_executables = 0
+_next = 256  # the number of the executable before which maps are counted
+_few = 0  # maps: with this many left, executables are dropped
 _forgetting = False
-# forgets all that was compiled; whoever holds programs adds to it
+# callbacks that drop executables; owners of executables add to it
 forget: list[Callable[[], None]] = []
 
 
 @functools.cache
 def _limit() -> int:
-    """How many memory maps the process may have; 0 where that is not known."""
+    """Return the limit of memory maps of the process; 0 if it is unknown."""
     try:
         with open("/proc/sys/vm/max_map_count", "rb") as file:
             return int(file.read())
@@ -44,18 +44,18 @@ def _used() -> int:
 
 
 def make() -> None:
-    """To be called before a program is compiled or loaded.
+    """Ensure that enough maps are left; called before each compilation or load.
 
-    Raises EngineError where the process could not take another one.
+    Raises EngineError if the process could not take another one.
     """
-    global _programs, _next, _few, _forgetting
+    global _executables, _next, _few, _forgetting
     with _lock:
-        _programs += 1
-        if _programs < _next or not _limit():
+        _executables += 1
+        if _executables < _next or not _limit():
             return
         used = _used()
         free = _limit() - used
-        _next = _programs + max(1, free // tuning.MAPS_PER_COUNT)
+        _next = _executables + max(1, free // tuning.MAPS_PER_COUNT)
         _few = _few or _limit() // tuning.MAPS_EVICT_PART
         if free >= _few:
             return
@@ -66,7 +66,7 @@ def make() -> None:
         "usual reason: sagax.explain_compiles() shows them. The system's limit is vm.max_map_count."
     )
     if begin:
-        # by another thread: this one may hold what guards the caches
+        # by another thread: this one may hold the locks of the caches
         threading.Thread(target=_forget, name="sagax forgets").start()
         warnings.warn(f"sagax forgets what it compiled. {advice}", RuntimeWarning, stacklevel=2)
     if free < tuning.MAPS_MIN_LEFT:
@@ -81,8 +81,8 @@ def _forget() -> None:
         gc.collect()
     finally:
         with _lock:
-            # what the caller holds cannot be forgotten: later again, not for every program
+            # executables that the caller holds cannot be dropped: try again later, not for every executable
             free = _limit() - _used()
             most = _limit() // tuning.MAPS_EVICT_PART
             _few = most if free >= most else max(free // 2, 2 * tuning.MAPS_MIN_LEFT)
-            _next, _forgetting = _programs + max(1, free // tuning.MAPS_PER_COUNT), False
+            _next, _forgetting = _executables + max(1, free // tuning.MAPS_PER_COUNT), False

@@ -1,9 +1,8 @@
-"""Where programs and arrays lie that take several devices.
+"""Describe the placement of executables and arrays on several devices.
 
-An array's place (`ConcreteArray._device`) is None while it is bound to nothing, a device, or a
-`Sharding`. The place of a program is None, a device, or a `Placement`: the devices that it is
-divided among and the sharding of each of its operands. Placements are interned, so that the look-up
-of a compiled program compares them by identity.
+An array's placement (`ConcreteArray._device`) is None while it is uncommitted, a device, or a `Sharding`.
+The placement of an executable is None, a device, or a `Placement`: its devices and the sharding of each of
+its operands. Placements are interned, so that the lookup of an executable compares them by identity.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from sagax._src.core.shardings import (
 
 
 class Placement:
-    """The devices of a program and the shardings of its operands; None: as the compiler likes.
+    """Hold the devices of an executable and the shardings of its operands; None: chosen by XLA.
 
-    `mesh` is the mesh in whose terms results are described.
+    `mesh` is the mesh over which results are described.
     """
 
     __slots__ = ("__weakref__", "devices", "mesh", "shardings")
@@ -46,7 +45,7 @@ class Placement:
         self.shardings = shardings
 
     def after(self, count: int) -> Placement:
-        """The placement of the operands without the first ones."""
+        """Return the placement of the operands without the first ones."""
         return interned(self.devices, self.mesh, self.shardings[count:])
 
     def __repr__(self) -> str:
@@ -59,7 +58,7 @@ _lock = threading.Lock()
 
 
 def interned(devices: tuple, mesh: Mesh, shardings: tuple) -> Placement:
-    """The placement of these fields."""
+    """Return the interned placement of these fields."""
     key = (devices, mesh, shardings)
     found = _known.get(key)
     if found is None:
@@ -70,20 +69,20 @@ def interned(devices: tuple, mesh: Mesh, shardings: tuple) -> Placement:
     return found
 
 
-def in_context(place: Any, count: int) -> Any:
-    """Programs on operands that are bound to nothing run on the mesh in force, if `set_mesh` set one."""
+def in_context(placement: Any, count: int) -> Any:
+    """Return the mesh in force as placement of uncommitted operands, if `set_mesh` set one."""
     settings = config.thread.settings
-    if place is not None or settings.mesh is None or settings.abstract_mesh is None:
-        return place
+    if placement is not None or settings.mesh is None or settings.abstract_mesh is None:
+        return placement
     return interned(settings.mesh._flat, settings.mesh, (None,) * count)
 
 
-def replicated(place: Placement) -> NamedSharding | None:
-    """The sharding of a program's results, where all operands lie whole in the memory of the host."""
-    mesh = place.mesh
+def replicated(placement: Placement) -> NamedSharding | None:
+    """Return the sharding of an executable's results, if all operands are replicated in host memory."""
+    mesh = placement.mesh
     if mesh._flat[0].platform != "cpu" or mesh.is_multi_process:
         return None
-    for sharding in place.shardings:
+    for sharding in placement.shardings:
         if sharding is not None and not (
             sharding.is_fully_replicated and sharding._memory_kind is None
         ):
@@ -92,13 +91,13 @@ def replicated(place: Placement) -> NamedSharding | None:
 
 
 def typed(aval: Any, sharding: Sharding) -> Any:
-    """The type of an array that is divided so: it shows Explicit axes."""
+    """Return the type of an array of this sharding: it shows Explicit axes."""
     shown = shown_in_type(sharding, aval.ndim)
     return aval if aval.sharding is shown else aval.update(sharding=shown)
 
 
 def typed_result(aval: Any, mesh: Mesh) -> NamedSharding | None:
-    """The sharding that the type of a result tells, if it tells it along all axes."""
+    """Return the sharding in the type of a result, if it covers all axes."""
     shown = getattr(aval, "sharding", None)
     if shown is None or not mesh.are_all_axes_explicit:
         return None
@@ -112,7 +111,7 @@ def typed_result(aval: Any, mesh: Mesh) -> NamedSharding | None:
 
 
 def mesh_of(sharding: Any) -> Mesh:
-    """The mesh of a sharding; a sharding without one has a mesh of one axis."""
+    """Return the mesh of a sharding; a sharding without one has a mesh of one axis."""
     if isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
         return sharding.mesh
     return _line(sharding._device_assignment)
@@ -126,7 +125,7 @@ def _line(devices: tuple) -> Mesh:
 
 
 def named(sharding: Sharding, ndim: int) -> NamedSharding:
-    """A sharding in terms of a mesh."""
+    """Express a sharding over a mesh."""
     if isinstance(sharding, NamedSharding):
         return sharding
     mesh = mesh_of(sharding)
@@ -135,22 +134,22 @@ def named(sharding: Sharding, ndim: int) -> NamedSharding:
 
 @functools.cache
 def single(device: Any) -> SingleDeviceSharding:
-    """The sharding of what lies on one device."""
+    """Return the sharding of an array on one device."""
     return SingleDeviceSharding(device)
 
 
-# --- describing what the engine chose ------------------------------------------------------------
+# --- describing shardings chosen by XLA -----------------------------------------------------------
 
 
 @functools.lru_cache(maxsize=4096)
 def described(tiles: Tiles, mesh: Mesh, memory_kind: str | None = None) -> NamedSharding:
-    """The sharding over `mesh` that cuts arrays so; over a mesh made for it, if there is none."""
+    """Return the sharding over `mesh` with these shards; over a new mesh, if that does not fit."""
     sizes, names = mesh.axis_sizes, mesh.axis_names
     left = [n for n, size in zip(names, sizes) if size > 1]
     parts: list[Any] = []
     for i, count in enumerate(tiles.parts):
-        wanted = tuple([tile[i] for tile in tiles.of_device])
-        axes = () if count == 1 else _axes_that_cut(sizes, names, tuple(left), count, wanted)
+        tile_order = tuple([tile[i] for tile in tiles.of_device])
+        axes = () if count == 1 else _axes_that_cut(sizes, names, tuple(left), count, tile_order)
         if axes is None:
             return _own_mesh(tiles, mesh, memory_kind)
         left = [n for n in left if n not in axes]
@@ -161,20 +160,20 @@ def described(tiles: Tiles, mesh: Mesh, memory_kind: str | None = None) -> Named
 
 
 def _axes_that_cut(
-    sizes: tuple, names: tuple, left: tuple, count: int, wanted: tuple
+    sizes: tuple, names: tuple, left: tuple, count: int, tile_order: tuple
 ) -> tuple | None:
     size_of = dict(zip(names, sizes, strict=True))
     for n in range(1, len(left) + 1):
         for axes in itertools.permutations(left, n):
             if math.prod([size_of[a] for a in axes]) == count:
                 found = named_tiles(sizes, names, (axes,))
-                if tuple([tile[0] for tile in found.of_device]) == wanted:
+                if tuple([tile[0] for tile in found.of_device]) == tile_order:
                     return axes
     return None
 
 
 def _own_mesh(tiles: Tiles, mesh: Mesh, memory_kind: str | None) -> NamedSharding:
-    """A mesh whose axes are the dimensions that are cut, and one for the copies."""
+    """Build a mesh whose axes are the sharded dimensions, and one for the replicas."""
     flat = mesh._flat
     order = sorted(range(len(flat)), key=lambda i: tiles.of_device[i])
     cut = [(i, n) for i, n in enumerate(tiles.parts) if n > 1]
@@ -190,16 +189,16 @@ def _own_mesh(tiles: Tiles, mesh: Mesh, memory_kind: str | None) -> NamedShardin
     return NamedSharding(Mesh(array.reshape(shape), names), spec, memory_kind=memory_kind)
 
 
-# --- the devices that a program asks for -------------------------------------------------------------
+# --- meshes in jaxprs ----------------------------------------------------------------------------------
 
 
-# what most parameters of operations are
+# types of most parameters of operations
 _INTS = frozenset((int,))
 _WITHOUT_MESHES = frozenset((int, bool, float, str, type(None), np.dtype, type))
 
 
 def meshes_in(jaxpr: Jaxpr) -> tuple[Mesh, ...]:
-    """The meshes of devices that the operations of a program name."""
+    """Return the concrete meshes that the operations of a jaxpr name."""
     found = jaxpr.memo.get(memo_keys.MESHES)
     if found is None:
         found = jaxpr.memo[memo_keys.MESHES] = tuple(dict.fromkeys(_meshes(jaxpr)))
@@ -208,7 +207,7 @@ def meshes_in(jaxpr: Jaxpr) -> tuple[Mesh, ...]:
 
 def _meshes(jaxpr: Jaxpr) -> Iterator[Mesh]:
     for eqn in jaxpr.eqns:
-        if not (eqn.primitive.holds_program or eqn.primitive.sets_sharding):
+        if not (eqn.primitive.is_higher_order or eqn.primitive.sets_sharding):
             continue
         for value in eqn.params.values():
             kind = type(value)
@@ -236,9 +235,9 @@ def _meshes_of(value: Any) -> Iterator[Mesh]:
 
 
 def put(host: np.ndarray, sharding: Sharding, *, share: bool) -> Any:
-    """A buffer with the values of a NumPy array (in physical form), divided as the sharding says.
+    """Put the values of a NumPy array (in physical form) on devices, sharded.
 
-    With `share` its memory may be used: for an array that nobody will change any more.
+    With `share` its memory may be used: for an array that is never written again.
     """
     return xla.put_sharded(
         [host[index] for index in _indices_here(sharding, host.shape)],
@@ -253,32 +252,32 @@ def put(host: np.ndarray, sharding: Sharding, *, share: bool) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _indices_here(sharding: Sharding, shape: tuple[int, ...]) -> tuple:
-    """The indices of the parts that the devices of this process have, in their order."""
+    """Return the indices of the shards on devices of this process, in their order."""
     here = set(sharding.local_devices)
     indices = zip(sharding._device_assignment, sharding.indices(shape), strict=True)
     return tuple([index for device, index in indices if device in here])
 
 
 def copied(buffer: Any) -> Any:
-    """A copy of a buffer on several devices."""
+    """Copy a buffer on several devices."""
     return xla.with_shards(
         buffer, [xla.copy_to_device(b, xla.device_of(b)) for b in xla.shards(buffer)]
     )
 
 
 def replica_ids(indices: Sequence[Any]) -> list[int]:
-    """For each of the parts of an array, how many equal ones stand before it."""
-    seen: dict[Any, int] = {}
+    """Number equal shards of an array in their order."""
+    counts: dict[Any, int] = {}
     found = []
     for index in indices:
         key = tuple([(s.start, s.stop) for s in index])
-        found.append(seen.get(key, 0))
-        seen[key] = found[-1] + 1
+        found.append(counts.get(key, 0))
+        counts[key] = found[-1] + 1
     return found
 
 
 def check_abstract(sharding: Any, what: str) -> None:
-    """Raises a ValueError for a sharding without devices where these are needed."""
+    """Raise ValueError for a sharding without devices."""
     if isinstance(getattr(sharding, "mesh", None), AbstractMesh):
         raise ShardingError(
             "a sharding over an abstract mesh has no devices",

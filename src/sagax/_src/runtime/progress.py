@@ -1,4 +1,4 @@
-"""A line on the terminal while something takes long, so that nobody thinks that the program hangs."""
+"""Show a line on the terminal during long operations."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TextIO
 
 from sagax._src import config
 
-_EVERY = 1.0  # seconds between two looks at the clock
+_EVERY = 1.0  # seconds between two updates
 
 
 @contextlib.contextmanager
 def line(what: str) -> Iterator[None]:
-    """Tell on stderr, if that is a terminal, that `what` goes on, once it has taken some seconds.
+    """Show on stderr, if that is a terminal, that `what` is running, after some seconds.
 
-    How many, says the option `progress_after`. The line is replaced by one that says how long it took.
+    The option `progress_after` sets the delay. A final line shows the duration.
     """
     stream, after = sys.stderr, config.thread.settings.progress_after
     if after <= 0 or stream is None or not stream.isatty():
@@ -50,7 +50,7 @@ class _Teller(threading.Thread):
         self._write(f"{self.what} took {time.monotonic() - start:.1f} s", "\n")
 
     def _write(self, text: str, end: str) -> None:
-        # a terminal that was closed meanwhile is no reason to fail
+        # the terminal may have been closed
         with contextlib.suppress(OSError, ValueError):
             self.stream.write(f"\r\x1b[K{text}{end}")
             self.stream.flush()

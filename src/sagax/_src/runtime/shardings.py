@@ -1,4 +1,4 @@
-"""Meshes of the devices at hand, and the mesh in force."""
+"""Create meshes of devices, and set the mesh in force."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def make_mesh(
     *,
     devices: Sequence[Any] | None = None,
 ) -> Mesh:
-    """A mesh of devices with axes of these sizes and names.
+    """Create a mesh of devices with axes of these sizes and names.
 
     Args:
       axis_shapes: the size of each axis.
@@ -74,7 +74,7 @@ def make_mesh(
 
 
 def get_mesh() -> Mesh:
-    """The mesh that `set_mesh` made the one in force; empty if there is none.
+    """Return the mesh in force, set by `set_mesh`; empty if there is none.
 
     >>> import sagax
     >>> sagax.sharding.get_mesh().empty
@@ -91,7 +91,7 @@ def get_mesh() -> Mesh:
 
 
 class set_mesh:
-    """Make `mesh` the one in force: at once for the rest of the thread, or for a `with` block.
+    """Set the mesh in force: for the rest of the thread, or for a `with` block.
 
     Bare `PartitionSpec`s refer to it, and arrays made inside with shardings show its Explicit axes
     in their types.
@@ -138,7 +138,7 @@ class set_mesh:
 
 
 def use_abstract_mesh(mesh: AbstractMesh) -> Any:
-    """Context manager: `mesh` is the mesh in force for what is traced inside, without devices.
+    """Context manager: `mesh`, without devices, is the mesh in force while tracing inside.
 
     >>> from sagax.sharding import AbstractMesh, use_abstract_mesh, get_abstract_mesh
     >>> with use_abstract_mesh(AbstractMesh((4,), ("x",))):
@@ -172,7 +172,7 @@ class _AbstractContext:
         self._context.__exit__(None, None, None)
 
 
-# Devices cannot be pickled: they are found again by their platform and number.
+# Devices cannot be pickled: unpickling looks them up by platform and id.
 
 
 def _device_names(devices: Sequence[Any]) -> list[tuple[str, int]]:
@@ -219,7 +219,7 @@ copyreg.pickle(SingleDeviceSharding, _reduced_single)  # type: ignore[arg-type]
 def make_single_device_sharding(
     device: Any, *, memory_kind: str | None = None
 ) -> SingleDeviceSharding:
-    """The sharding that puts all of an array on one device.
+    """Create the sharding of an array on one device.
 
     >>> import sagax
     >>> sagax.sharding.make_single_device_sharding(sagax.devices()[0]).num_devices

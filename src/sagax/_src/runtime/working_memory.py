@@ -1,14 +1,14 @@
-"""The working memory of large programs on the CPU, kept by the process from one call to the next.
+"""Keep the working memory of large executables on the CPU from one call to the next.
 
-XLA asks the C library for a program's working memory and results at each call. glibc gives blocks
-above 32 MiB back to the system when they are freed, so that each call has to have its pages filled
-with zeros again: a fifth of the time of the gradient of a GPT of width 256. With the option
-`keep_working_memory` freed memory stays with the process once a program that large is there.
+XLA allocates an executable's working memory and results at each call. glibc returns blocks above 32 MiB to
+the system when they are freed, so each call has to zero its pages again: a fifth of the time of the
+gradient of a GPT of width 256. With the option `keep_working_memory` the process keeps freed memory once
+there is an executable that large.
 
-It is no default: one heap for all threads is less orderly than one for each, and programs that
-take a few MiB then run a tenth slower. Blocks that are freed do not fit exactly where they are asked
-for again, so that it takes a few calls and up to five times the program's memory until nothing more
-is asked of the system: it is done for programs that take a small part of the machine's memory only.
+It is off by default: one arena for all threads is slower than one for each, and executables that take a few
+MiB then take a tenth longer. Freed blocks do not fit later requests exactly. So it takes a few calls and up
+to five times the executable's memory until the system is no longer asked for more. It is done only for
+executables that take a small fraction of the machine's memory.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ _MMAP_THRESHOLD: Final = -3
 _MMAP_MAX: Final = -4
 _ARENA_MAX: Final = -8
 
-_LEAST: Final = 32 << 20  # blocks up to this size glibc keeps by itself, once it has seen one freed
-_MOST: Final = 2**31 - 1  # what mallopt can be told
+_LEAST: Final = 32 << 20  # glibc keeps blocks up to this size by default, once one was freed
+_MOST: Final = 2**31 - 1  # the maximum for mallopt
 _VARIABLES: Final = (
     "MALLOC_ARENA_MAX",
     "MALLOC_MMAP_MAX_",
@@ -38,27 +38,27 @@ _VARIABLES: Final = (
 )
 
 _lock = threading.Lock()
-_largest = 0  # bytes that the largest program takes for which memory is kept
-_given_up = False  # a program has been there that takes too much
+_largest = 0  # bytes that the largest executable with kept memory takes
+_given_up = False  # an executable was too large
 
 
 @functools.cache
 def _library() -> Any:
-    """The C library, if it is glibc and nobody has told its allocator how to work; else None."""
+    """Return the C library, if it is glibc with default allocator settings; else None."""
     try:
         glibc = (os.confstr("CS_GNU_LIBC_VERSION") or "").startswith("glibc")
     except (ValueError, OSError, AttributeError):  # another C library, or another system
         return None
-    told = any(name in os.environ for name in _VARIABLES)
-    told = told or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
-    return ctypes.CDLL(None) if glibc and not told else None
+    configured = any(name in os.environ for name in _VARIABLES)
+    configured = configured or "glibc.malloc" in os.environ.get("GLIBC_TUNABLES", "")
+    return ctypes.CDLL(None) if glibc and not configured else None
 
 
 def prepare() -> None:
-    """To be called before XLA starts its threads.
+    """Set up the allocator; called before XLA starts its threads.
 
-    All threads then take memory from one heap. In a heap of its own, which is what each would get, a
-    thread cannot keep a block of 64 MiB. The one heap keeps as much as those together would have.
+    All threads then use one arena. In an arena of its own, which is the default, a thread cannot keep a
+    block of 64 MiB. The single arena keeps as much as those together would.
     """
     if config.current().keep_working_memory and (library := _library()) is not None:
         library.mallopt(_ARENA_MAX, 1)
@@ -66,14 +66,14 @@ def prepare() -> None:
 
 
 def _keep_small_blocks(library: Any) -> None:
-    """What glibc comes to by itself, once it has seen blocks of all sizes freed."""
+    """Set the thresholds that glibc reaches itself, after it has freed blocks of all sizes."""
     library.mallopt(_MMAP_MAX, 65536)
     library.mallopt(_MMAP_THRESHOLD, _LEAST)
     library.mallopt(_TRIM_THRESHOLD, 4 * _LEAST)
 
 
 def keep(executable: xla.executable.Executable) -> None:
-    """From now on, keep the memory that a call of this program frees."""
+    """Keep the memory that calls of this executable free."""
     global _given_up, _largest
     if not config.current().keep_working_memory or (library := _library()) is None:
         return
@@ -100,6 +100,6 @@ def keep(executable: xla.executable.Executable) -> None:
 
 
 def release() -> None:
-    """Give free memory back to the system."""
+    """Return free memory to the system."""
     if _largest and (library := _library()) is not None:
         library.malloc_trim(0)

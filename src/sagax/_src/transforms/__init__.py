@@ -1,1 +1,1 @@
-"""Transformations of programs: one rewrite a file."""
+"""Transform jaxprs and functions: one transformation a file."""

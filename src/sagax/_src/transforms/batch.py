@@ -1,4 +1,4 @@
-"""Batching: one program for one example becomes one program for many."""
+"""Implement batching: vectorize a function or jaxpr over a new axis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from sagax._src.frozen_class import record
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
-from sagax._src.transforms.derived import derived_program, run_composite
+from sagax._src.transforms.derived import derived_jaxpr, run_composite
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import random_bits
@@ -32,10 +32,10 @@ if TYPE_CHECKING or lazy_imports():
 
 @record(slots=True)
 class BatchAxis:
-    """The axis that is mapped: its size, and its name for collectives (None: nameless).
+    """The mapped axis: its size, and its name for collectives (None: nameless).
 
-    `spmd_name`: the axis of a mesh, or axes, along which the examples are divided among devices.
-    `cut`: the mesh and its Explicit axes along which the types of operands show them to be.
+    `spmd_name`: the mesh axis, or axes, along which the examples are sharded.
+    `cut`: the mesh and its Explicit axes that shard the examples in the types of operands.
     """
 
     size: Any
@@ -45,14 +45,14 @@ class BatchAxis:
 
 
 def unmapped(aval: Any, dim: int) -> Any:
-    """The type of one example, of an array of type `aval` mapped along `dim`."""
+    """Return the type of one example, for an array of type `aval` mapped along `dim`."""
     shape = aval.shape[:dim] + aval.shape[dim + 1 :]
     sharding = without_dimension(aval.sharding, dim)
     return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
 
-def cut_of(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
-    """How the examples of operands are divided, if their types show it: the mesh and its axes."""
+def example_sharding(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
+    """Return the mesh and axes that shard the examples of operands, if their types show it."""
     for aval, d in zip(avals, in_dims, strict=True):
         if d is not None and aval.sharding is not None and aval.sharding.spec.axes(d):
             return aval.sharding.mesh, aval.sharding.spec.axes(d)
@@ -60,7 +60,7 @@ def cut_of(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
 
 
 def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
-    """The type of `size` examples stacked along `dim`."""
+    """Return the type of `size` examples stacked along `dim`."""
     shape = (*aval.shape[:dim], size, *aval.shape[dim:])
     if cut is None:
         sharding = with_dimension(aval.sharding, dim)
@@ -72,13 +72,13 @@ def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
 
 
 class BatchTracer(Tracer):
-    """One example's value; `val` holds those of all examples along dimension `dim`."""
+    """Represent one example; `val` holds all examples along dimension `dim`."""
 
     __slots__ = ("dim", "sources", "val")
 
     def __init__(self, trace: BatchTrace, val: Any, dim: int, sources: int = 0) -> None:
         self._trace = trace
-        self.sources = sources  # bit i: depends on argument i of the function that is mapped
+        self.sources = sources  # bit i: depends on argument i of the mapped function
         self.val = val
         self.dim = dim
         self.aval = unmapped(aval_of(val), dim)
@@ -88,14 +88,14 @@ class BatchTracer(Tracer):
         return self.val
 
     def concrete(self) -> Any:
-        return None  # one of many examples has no single value
+        return None  # an example has no single concrete value
 
     def __repr__(self) -> str:
         return f"VmapTracer(aval={self._parts()}, batched={aval_of(self.val).str_short(short_dtypes=False)})"
 
 
 class BatchTrace(Trace):
-    """Applies batching rules; what is not mapped goes straight to the trace beneath."""
+    """Apply batching rules; forward unmapped operations to the outer trace."""
 
     __slots__ = ("arguments", "batch_axis")
 
@@ -149,17 +149,17 @@ class BatchTrace(Trace):
                 except UnboundAxisError:
                     if self.batch_axis.name is None or "inner" not in params:
                         raise
-                    # a function with rules of its own, run just now, which needs this axis
+                    # a custom rule, run just now, which needs this axis
             out, out_dim = primitive.rule("batch")(self.batch_axis, values, in_dims, **params)
         finally:
             state.trace = before
         return self._wrap_all(primitive, out, out_dim, sources)
 
     def _exchanges_inside(self, primitive: Any, params: dict) -> bool:
-        """Whether a program that gets nothing mapped asks for its place on an axis, or for the sum over it."""
-        if self.batch_axis.name is None or not primitive.holds_program:
+        """Return whether a jaxpr without mapped inputs contains axis_index or psum over an axis."""
+        if self.batch_axis.name is None or not primitive.is_higher_order:
             return False
-        return any(map(has_collectives, _programs(params)))
+        return any(map(has_collectives, _inner_jaxprs(params)))
 
     def _wrap_all(self, primitive: Any, out: Any, out_dim: Any, sources: int) -> Any:
         if primitive.multiple_results:
@@ -168,7 +168,7 @@ class BatchTrace(Trace):
 
 
 def has_collectives(jaxpr: Jaxpr) -> bool:
-    """Whether a program, or one inside of it, holds operations over named axes."""
+    """Return whether a jaxpr, at any depth, contains collectives over named axes."""
     found = jaxpr.memo.get(memo_keys.HAS_COLLECTIVES)
     if found is None:
         found = jaxpr.memo[memo_keys.HAS_COLLECTIVES] = any(map(_is_collective, jaxpr.eqns))
@@ -177,11 +177,11 @@ def has_collectives(jaxpr: Jaxpr) -> bool:
 
 def _is_collective(eqn: Eqn) -> bool:
     own = eqn.primitive.batch_collective is not None
-    return own or any(map(has_collectives, _programs(eqn.params)))
+    return own or any(map(has_collectives, _inner_jaxprs(eqn.params)))
 
 
-def _programs(params: dict) -> list[Jaxpr]:
-    """The programs that an equation holds, those of functions with rules of their own too."""
+def _inner_jaxprs(params: dict) -> list[Jaxpr]:
+    """Return the jaxprs of an equation, including those of custom rules."""
     inner = getattr(params.get("inner"), "jaxpr", None)
     return subjaxprs(params) if inner is None else [inner.jaxpr]
 
@@ -193,7 +193,7 @@ def batch_flat(
     in_dims: Sequence[int | None],
     info: DebugInfo | None = None,
 ) -> tuple[list, list]:
-    """Run the flat function `fun` on all examples at once; outputs and where each is mapped (None: not)."""
+    """Run the flat function `fun` on all examples; return outputs and their batch dimensions (None: unmapped)."""
     trace = BatchTrace(state.trace, axis)
     trace.debug_info = info
     if info is not None:
@@ -210,22 +210,22 @@ def _run(trace: BatchTrace, fun: Callable, args: Sequence[Any], in_dims: Sequenc
         return [trace.unwrap(out) for out in outs]
 
 
-def place(x: Any, dim: int | None, wanted: int | None, axis: BatchAxis) -> Any:
-    """`x`, mapped along `dim` (or not), with its examples along dimension `wanted`."""
-    if wanted is None or dim == wanted:
+def move_batch_dim(x: Any, dim: int | None, destination: int | None, axis: BatchAxis) -> Any:
+    """Move the batch dimension of `x` from `dim` (None: broadcast) to `destination`."""
+    if destination is None or dim == destination:
         return x
     if dim is None:
-        x, dim = _divided(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
-    return moveaxis(x, dim, wanted)
+        x, dim = _shard_examples(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
+    return moveaxis(x, dim, destination)
 
 
-def in_front(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
-    """The operands, those that are mapped with their examples along `dim`."""
+def move_batch_dims(args: Sequence[Any], in_dims: Sequence[Any], dim: int = 0) -> list:
+    """Move the batch dimensions of mapped operands to `dim`."""
     return [x if d is None else moveaxis(x, d, dim) for x, d in zip(args, in_dims, strict=True)]
 
 
-def _divided(x: Any, cut: Any) -> Any:
-    """Equal examples along dimension 0, divided as those of the operands."""
+def _shard_examples(x: Any, cut: Any) -> Any:
+    """Broadcast along dimension 0, sharded as the examples of the operands."""
     if cut is None:
         return x
     mesh, axes = cut
@@ -239,7 +239,7 @@ def _divided(x: Any, cut: Any) -> Any:
 def batch_jaxpr(
     jaxpr: ClosedJaxpr, axis: BatchAxis, in_dims: tuple, force_out: bool | tuple[bool, ...] = False
 ) -> tuple[ClosedJaxpr, tuple]:
-    """The batched form of a jaxpr without constants, and where each output is mapped. Cached.
+    """Return the batched form of a jaxpr without constants, and the batch dimensions of outputs. Cached.
 
     Outputs marked in `force_out` are mapped along 0 whether or not they vary.
     """
@@ -255,7 +255,7 @@ def batch_jaxpr(
             )
             forced = (force_out,) * len(outs) if isinstance(force_out, bool) else force_out
             outs = [
-                place(x, d, 0, axis) if f else x
+                move_batch_dim(x, d, 0, axis) if f else x
                 for x, d, f in zip(outs, found_dims, forced, strict=True)
             ]
             out_dims[:] = [0 if f else d for d, f in zip(found_dims, forced, strict=True)]
@@ -265,5 +265,5 @@ def batch_jaxpr(
             v.aval if d is None else mapped(v.aval, axis.size, d, axis.cut)
             for v, d in zip(inner.invars, in_dims, strict=True)
         ]
-        found = derived_program(inner, key, fun, avals, out_dims)
+        found = derived_jaxpr(inner, key, fun, avals, out_dims)
     return found

@@ -1,4 +1,4 @@
-"""Derive jaxprs from jaxprs once, and keep them in the memo of the first."""
+"""Cache derived jaxprs in the memo of the original."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from sagax._src.core.staging import stage
 from sagax._src.core.trace import Trace, Tracer, current
 
 
-def derived(jaxpr: Jaxpr, key: tuple, make: Callable[[], Any]) -> Any:
-    """Return what `make` makes, once for each key: a tuple that begins with one of `memo_keys`."""
+def derived(jaxpr: Jaxpr, key: tuple, build: Callable[[], Any]) -> Any:
+    """Return the result of `build`, cached by key: a tuple that begins with one of `memo_keys`."""
     found = jaxpr.memo.get(key)
     if found is None:
-        found = jaxpr.memo[key] = make()
+        found = jaxpr.memo[key] = build()
     return found
 
 
-def derived_program(
+def derived_jaxpr(
     jaxpr: Jaxpr, key: tuple, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], *more: Any
 ) -> tuple:
-    """Stage the flat function `fun`, once for each key as of `derived`: (closed jaxpr, *more).
+    """Stage the flat function `fun`, cached by key as in `derived`: (closed jaxpr, *more).
 
-    `more` is filled in while `fun` runs. A program that captured values of an enclosing transformation
-    belongs to this call only, and is not kept.
+    `fun` may fill in `more`. A jaxpr that captured values of an enclosing transformation belongs to this call
+    only, and is not cached.
     """
     found = jaxpr.memo.get(key)
     if found is None:
-        made, consts = stage(fun, avals, jaxpr.debug_info)
-        found = ClosedJaxpr(made, consts), *[tuple(m) for m in more]
+        staged, consts = stage(fun, avals, jaxpr.debug_info)
+        found = ClosedJaxpr(staged, consts), *[tuple(m) for m in more]
         if not any(isinstance(c, Tracer) for c in consts):
             jaxpr.memo[key] = found
     return found
 
 
 def run_composite(trace: Trace, primitive: Any, args: Sequence[Any], params: dict) -> Any:
-    """An operation that `trace` has no rule for, in those that it is composed of: `trace` sees each of them."""
+    """Apply a primitive without a rule for `trace` by its composite, whose operations `trace` handles."""
     with current(trace):
         return primitive.composite_rule(*args, **params)

@@ -1,4 +1,4 @@
-"""Forward mode: each value travels with its tangent."""
+"""Implement forward-mode differentiation: propagate tangents with values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.structural import instantiate
-from sagax._src.transforms.derived import derived_program, run_composite
+from sagax._src.transforms.derived import derived_jaxpr, run_composite
 
 
 class JVPTracer(Tracer):
@@ -22,9 +22,7 @@ class JVPTracer(Tracer):
 
     def __init__(self, trace: JVPTrace, primal: Any, tangent: Any, sources: int = 0) -> None:
         self._trace = trace
-        self.sources = (
-            sources  # bit i: depends on argument i of the function that is differentiated
-        )
+        self.sources = sources  # bit i: depends on argument i of the differentiated function
         self.primal = primal
         self.tangent = tangent
         self.aval = aval_of(primal)
@@ -38,7 +36,7 @@ class JVPTracer(Tracer):
 
 
 class JVPTrace(Trace):
-    """Applies jvp rules; what no tangent reaches goes straight to the trace beneath."""
+    """Apply jvp rules; forward operations without tangents to the outer trace."""
 
     __slots__ = ()
 
@@ -46,7 +44,7 @@ class JVPTrace(Trace):
         return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent, sources)
 
     def unwrap(self, x: Any) -> tuple[Any, Any]:
-        """Primal and tangent of any value."""
+        """Return primal and tangent of any value."""
         if type(x) is JVPTracer and x._trace is self:
             return x.primal, x.tangent
         return x, Zero(aval_of(x).to_tangent_aval())
@@ -83,7 +81,7 @@ def jvp_flat(
     tangents: Sequence[Any],
     info: DebugInfo | None = None,
 ) -> tuple[list, list]:
-    """Outputs of the flat function `fun` and their tangents (`Zero` where none arrives)."""
+    """Return the outputs of the flat function `fun` and their tangents (`Zero` without dependence)."""
     primals = [
         p if type(t) is Zero else vary_like(p, aval_of(t).vma)
         for p, t in zip(primals, tangents, strict=True)
@@ -107,7 +105,7 @@ def _run(
 def jvp_jaxpr(
     jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], instantiate_outs: bool | tuple = False
 ) -> tuple:
-    """The derivative of a jaxpr without constants, as a jaxpr.
+    """Differentiate a jaxpr without constants in forward mode, to a jaxpr.
 
     Its inputs are those of `jaxpr` and the tangents of those marked `nonzero`; its outputs those of
     `jaxpr` and their tangents where there are any (everywhere, or where marked, with
@@ -129,18 +127,18 @@ def jvp_jaxpr(
             outs, out_tangents = jvp_flat(
                 lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args[:n], tangents
             )
-            wanted = (
+            instantiated = (
                 (instantiate_outs,) * len(outs)
                 if isinstance(instantiate_outs, bool)
                 else instantiate_outs
             )
             out_tangents = [
-                instantiate(t) if w else t for t, w in zip(out_tangents, wanted, strict=True)
+                instantiate(t) if w else t for t, w in zip(out_tangents, instantiated, strict=True)
             ]
             marks[:] = [type(t) is not Zero for t in out_tangents]
             return [*outs, *(t for t in out_tangents if type(t) is not Zero)]
 
         avals = inner.in_avals
         avals = avals + [a.to_tangent_aval() for a, nz in zip(avals, nonzero, strict=True) if nz]
-        found = derived_program(inner, key, fun, avals, marks)
+        found = derived_jaxpr(inner, key, fun, avals, marks)
     return found

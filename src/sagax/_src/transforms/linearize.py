@@ -1,8 +1,8 @@
-"""Linearisation: run a function and record, beside it, the linear map of its tangents.
+"""Linearize: run a function and record the linear map of its tangents.
 
-Jvp rules run under a trace that splits their work: what depends on no tangent is computed at once by
-the trace beneath; what does is recorded as equations of a linear program, with the computed values as
-its constants (residuals). Transposing that program gives reverse mode.
+Jvp rules run under a trace that splits their work. The outer trace computes what depends on no tangent. The
+rest becomes equations of a linear jaxpr, with the computed values as its constants (residuals). Its
+transpose gives reverse mode.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 
 class TangentTrace(StageTrace):
-    """Records operations on tangents; all others go to the trace beneath at once."""
+    """Record operations on tangents; forward all others to the outer trace."""
 
     __slots__ = ()
 
@@ -39,7 +39,7 @@ class TangentTrace(StageTrace):
 
 
 class LinearizeTracer(Tracer):
-    """A primal value with the variable that stands for its tangent."""
+    """A primal value with the variable of its tangent."""
 
     __slots__ = ("primal", "tangent")
 
@@ -58,7 +58,7 @@ class LinearizeTracer(Tracer):
 
 
 class LinearizeTrace(Trace):
-    """Applies rules under its `TangentTrace`."""
+    """Apply rules under its `TangentTrace`."""
 
     __slots__ = ("tangents",)
 
@@ -70,8 +70,8 @@ class LinearizeTrace(Trace):
         if type(tangent) is Zero:
             return primal
         if not (type(tangent) is StagedTracer and tangent._trace is self.tangents):
-            # a tangent that does not depend on the inputs' tangents cannot come from a linear rule,
-            # except as zeros that a rule made concrete
+            # a tangent that is independent of the inputs' tangents cannot come from a linear rule,
+            # except as zeros that a rule materialized
             tangent = self.tangents.lift(tangent)
         return LinearizeTracer(self, primal, tangent)
 
@@ -110,7 +110,7 @@ class LinearizeTrace(Trace):
         return self.wrap(out, out_tangent)
 
 
-class LinearProgram:
+class LinearMap:
     """The recorded linear map: a jaxpr whose constvars are the residuals, in `residuals`.
 
     `invars` are the tangents of the inputs that were marked; `outs` holds for each output of the
@@ -125,7 +125,7 @@ class LinearProgram:
         self.out_tangents = out_tangents  # per output: index into the jaxpr's outputs, or a Zero
 
     def apply(self, tangents: Sequence[Any]) -> list:
-        """Push tangents forward; `Zero` where an output has none."""
+        """Push tangents forward; return `Zero` for outputs without one."""
         outs = eval_jaxpr(self.jaxpr, self.residuals, *tangents)
         return [t if type(t) is Zero else outs[t] for t in self.out_tangents]
 
@@ -134,16 +134,16 @@ def linearize_flat(
     fun: Callable[..., Sequence[Any]],
     primals: Sequence[Any],
     nonzero: Sequence[bool] | None = None,
-    wanted: Sequence[bool] | None = None,
+    instantiate_outs: Sequence[bool] | None = None,
     info: DebugInfo | None = None,
-) -> tuple[list, LinearProgram]:
-    """Outputs of the flat function `fun`, and the linear program of the tangents of its marked inputs.
+) -> tuple[list, LinearMap]:
+    """Return the outputs of the flat function `fun`, and the linear jaxpr of its marked inputs' tangents.
 
-    Outputs marked in `wanted` get a tangent even where it is zero. `info` names the marked inputs.
+    Outputs marked in `instantiate_outs` get a tangent even if it is zero. `info` names the marked inputs.
     """
     trace = LinearizeTrace(state.trace)
     trace.debug_info = info
-    result = _run(trace, fun, primals, nonzero, wanted)
+    result = _run(trace, fun, primals, nonzero, instantiate_outs)
     no_leaks(trace)
     return result
 
@@ -153,8 +153,8 @@ def _run(
     fun: Callable[..., Sequence[Any]],
     primals: Sequence[Any],
     nonzero: Sequence[bool] | None,
-    wanted: Sequence[bool] | None,
-) -> tuple[list, LinearProgram]:
+    instantiate_outs: Sequence[bool] | None,
+) -> tuple[list, LinearMap]:
     marks = nonzero if nonzero is not None else (True,) * len(primals)
     ins = []
     for p, nz in zip(primals, marks, strict=True):
@@ -173,7 +173,7 @@ def _run(
     indices: list[Any] = []
     some = []
     for i, (_, t) in enumerate(pairs):
-        if type(t) is Zero and wanted is not None and wanted[i]:
+        if type(t) is Zero and instantiate_outs is not None and instantiate_outs[i]:
             with current(trace.parent):
                 t = trace.tangents.lift(instantiate(t))
         if type(t) is Zero:
@@ -182,7 +182,7 @@ def _run(
             indices.append(len(some))
             some.append(t)
     jaxpr, residuals = trace.tangents.finish(some)
-    return outs, LinearProgram(jaxpr, residuals, indices)
+    return outs, LinearMap(jaxpr, residuals, indices)
 
 
 def linearize_jaxpr(
@@ -190,7 +190,7 @@ def linearize_jaxpr(
 ) -> LinearizedJaxpr:
     """Split the derivative of a jaxpr without constants into a known and a linear jaxpr. Cached.
 
-    Outputs marked in `instantiate_outs` get a tangent even where it is zero.
+    Outputs marked in `instantiate_outs` get a tangent even if it is zero.
     """
     key = (memo_keys.LINEARIZE, nonzero, instantiate_outs)
     found = jaxpr.jaxpr.memo.get(key)
@@ -204,7 +204,7 @@ def linearize_jaxpr(
 class LinearizedJaxpr:
     """`known`: inputs -> outputs and new residuals; `linear`: residuals and tangents -> tangents.
 
-    A residual that is an input of the jaxpr is not computed again: `residuals[i]` is ("in", k) for
+    A residual that is an input of the jaxpr is not an output of `known`: `residuals[i]` is ("in", k) for
     input k or ("out", k) for output k of `known`.
     """
 
@@ -219,49 +219,49 @@ class LinearizedJaxpr:
         self.nonzero_out = nonzero_out
 
     def pick(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> list:
-        """The values of the residuals, given the inputs and outputs of `known`."""
+        """Return the values of the residuals, given the inputs and outputs of `known`."""
         return [(inputs if where == "in" else outputs)[k] for where, k in self.residuals]
 
 
 def _linearize_jaxpr(
-    jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], wanted: tuple[bool, ...] | None
+    jaxpr: ClosedJaxpr, nonzero: tuple[bool, ...], instantiate_outs: tuple[bool, ...] | None
 ) -> LinearizedJaxpr:
     inner = jaxpr.jaxpr
-    program: list[tuple[Jaxpr, list]] = []
+    recorded: list[tuple[Jaxpr, list]] = []
 
     def run(*args: Any) -> list:
         outs, linear = linearize_flat(
-            lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args, nonzero, wanted
+            lambda *xs: eval_jaxpr(inner, jaxpr.consts, *xs), args, nonzero, instantiate_outs
         )
-        program.append((linear.jaxpr, linear.out_tangents))
+        recorded.append((linear.jaxpr, linear.out_tangents))
         return [*outs, *linear.residuals]
 
     known, consts = stage(run, inner.in_avals, inner.debug_info)
-    ((linear, out_tangents),) = program
+    ((linear, out_tangents),) = recorded
     linear_eqns = prune_jaxpr(linear)
     needed = {v for e in linear_eqns.eqns for v in e.invars if type(v) is Var}
     needed.update(v for v in linear_eqns.outvars if type(v) is Var)
     n_out = len(inner.outvars)
-    place: dict[Any, tuple[str, int]] = {v: ("in", i) for i, v in enumerate(known.invars)}
+    sources: dict[Any, tuple[str, int]] = {v: ("in", i) for i, v in enumerate(known.invars)}
     for i, v in enumerate(known.outvars[:n_out]):
         if type(v) is Var:
-            place.setdefault(v, ("out", i))
+            sources.setdefault(v, ("out", i))
     outvars = known.outvars[:n_out]
     residuals, literals = [], {}
-    kept_constvars = []
+    residual_vars = []
     for var, atom in zip(linear.constvars, known.outvars[n_out:], strict=True):
         if var not in needed:
             continue
         if type(atom) is Literal:
             literals[var] = atom
             continue
-        if atom not in place:
-            place[atom] = ("out", len(outvars))
+        if atom not in sources:
+            sources[atom] = ("out", len(outvars))
             outvars.append(atom)
-        residuals.append(place[atom])
-        kept_constvars.append(var)
+        residuals.append(sources[atom])
+        residual_vars.append(var)
     known_jaxpr = prune_jaxpr(known.replace(outvars=outvars))
-    linear_jaxpr = _substitute(linear_eqns, literals, kept_constvars)
+    linear_jaxpr = _substitute(linear_eqns, literals, residual_vars)
     marks = tuple(type(t) is not Zero for t in out_tangents)
     return LinearizedJaxpr(
         ClosedJaxpr(known_jaxpr, consts), ClosedJaxpr(linear_jaxpr, ()), residuals, marks
@@ -269,7 +269,7 @@ def _linearize_jaxpr(
 
 
 def _substitute(jaxpr: Jaxpr, literals: dict, constvars: list) -> Jaxpr:
-    """`jaxpr` with some constvars replaced by literals and the others as leading inputs."""
+    """Replace some constvars of `jaxpr` by literals, and convert the others to leading inputs."""
 
     def sub(atom: Any) -> Any:
         return literals.get(atom, atom) if type(atom) is Var else atom

@@ -1,10 +1,9 @@
-"""Where cotangents are masked: so that what a `where` leaves out stays zero on the way back.
+"""Keep the cotangents that a `where` masks zero in the backward pass.
 
-`where(x > 0, log(x), 0)` gives log(x) the cotangent 0 where x is not positive, and the way back through
-log multiplies it by 1/x: at x = 0 that is 0 times infinity, which is NaN. With the option `safe_where`
-the walk back knows for each cotangent where it can differ from zero at all, and puts 1 in place of the
-factors and divisors everywhere else. So a masked cotangent stays the zero that it is, as in the form
-with a second `where` inside of the logarithm, and no other number changes.
+`where(x > 0, log(x), 0)` gives log(x) the cotangent 0 where x is not positive, and the transpose of log
+multiplies it by 1/x: at x = 0 that is 0 times infinity, which is NaN. With the option `safe_where` the
+backward pass tracks where each cotangent can be nonzero, and replaces factors and divisors by 1 elsewhere.
+So a masked cotangent stays zero, as with a second `where` inside of the logarithm. Other numbers are unchanged.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import convert, full_of, instantiate
 
 
-def wanted() -> bool:
-    """Whether masked cotangents are to stay zero.
+def is_enabled() -> bool:
+    """Return whether masked cotangents stay zero.
 
-    Lazy masks compute with what they do not select and leave it out of reductions, as a `where` does.
+    Lazy masks compute unselected elements and exclude them from reductions, as a `where` does.
     """
     settings = config.thread.settings
     return settings.safe_where or settings.masks == "lazy"
 
 
 class Masks:
-    """Where the cotangents of a linear program can differ from zero, while it is walked back.
+    """Track where the cotangents of a linear jaxpr can be nonzero, in the backward pass.
 
-    A mask is a boolean array of the shape of its cotangent; None: anywhere. Variables without an entry
-    have no cotangent yet.
+    A mask is a boolean array of the shape of its cotangent; None: anywhere. Variables without an entry have no
+    cotangent yet.
     """
 
     def __init__(
@@ -48,33 +47,33 @@ class Masks:
     ) -> None:
         self._of: dict[Var, Any] = {}
         self._rule = rule
-        # A mask is of use to operations that scale, so to those that lie beyond the variable.
+        # Only operations that scale use masks, so only variables of equations before them need one.
         useful: set[Var] = set()
         for eqn in work:
             if (
                 eqn.primitive.cotangent_mask == CotangentMask.SCALED
-                or eqn.primitive.holds_program
+                or eqn.primitive.is_higher_order
                 or any(type(v) is Var and v in useful for v in eqn.invars)
             ):
                 useful.update(eqn.outvars)
         self._useful = useful
 
     def add(self, v: Var, mask: Any) -> None:
-        """One more cotangent arrives at `v`, which differs from zero in `mask` only."""
+        """Add a cotangent of `v`, which is nonzero in `mask` only."""
         if v not in self._of:
             self._of[v] = mask
         elif self._of[v] is not None:
             self._of[v] = None if mask is None else bitwise_or(self._of[v], mask)
 
     def take(self, eqn: Eqn) -> list:
-        """The masks of the results of an equation, whose cotangents are complete."""
+        """Return the masks of the results of an equation, whose cotangents are complete."""
         return [self._of.pop(v, None) for v in eqn.outvars]
 
     def of(self, v: Var) -> Any:
         return self._of.get(v)
 
     def operands(self, eqn: Eqn, args: Sequence[Any], masks: Sequence[Any]) -> Sequence[Any]:
-        """The operands with which to go back through an equation: harmless ones where its result is masked."""
+        """Return the operands for the transpose of an equation: harmless ones where its result is masked."""
         (mask, *_) = masks
         if eqn.primitive.cotangent_mask != CotangentMask.SCALED or mask is None:
             return args
@@ -83,10 +82,10 @@ class Masks:
     def pass_on(
         self, eqn: Eqn, args: Sequence[Any], masks: Sequence[Any], cts: Sequence[Any]
     ) -> None:
-        """Give the operands of an equation the masks that follow from those of its results."""
+        """Derive the masks of an equation's operands from those of its results."""
         kind = eqn.primitive.cotangent_mask
         targets = [v for v, a in zip(eqn.invars, args, strict=True) if type(a) is Linear]
-        # which results have no mask, where another has one, is known from their cotangents
+        # the cotangents determine which results have no mask if another has one
         if (
             kind == CotangentMask.DROPPED
             or (kind != CotangentMask.SELECTED and all(m is None for m in masks))
@@ -109,7 +108,7 @@ class Masks:
 
 
 def _where(mask: Any, x: Any, aval: Any) -> Any:
-    """`x`, broadcast to the type `aval`, in the mask, and 1 elsewhere."""
+    """Select `x`, broadcast to the type `aval`, in the mask, and 1 elsewhere."""
     x_aval = aval_of(x)
     if not dims.same_shape(x_aval.shape, aval.shape):
         x = broadcast_to(x, aval.shape)
@@ -126,4 +125,4 @@ def _as_mask(back: Any, aval: Any) -> Any:
     return ne(back, np.zeros((), aval.dtype)[()])
 
 
-__all__ = ["Masks", "wanted"]
+__all__ = ["Masks", "is_enabled"]

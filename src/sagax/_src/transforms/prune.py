@@ -1,9 +1,10 @@
-"""Pruning: drop the equations that no output and no side effect needs, inside of held programs too."""
+"""Prune jaxprs: remove equations without used results or effects, at any depth."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var
@@ -12,9 +13,9 @@ from sagax._src.transforms.derived import derived
 
 
 def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jaxpr:
-    """`jaxpr` without equations whose results are unused and that have no effects.
+    """Remove equations of `jaxpr` whose results are unused and that have no effects.
 
-    Inputs stay as they are. With `used_outputs`, outputs not marked are dropped first.
+    Inputs are unchanged. With `used_outputs`, unmarked outputs are removed first.
     """
     if used_outputs is None and memo_keys.IS_PRUNED in jaxpr.memo:
         return jaxpr
@@ -22,7 +23,7 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
     if used_outputs is not None:
         outvars = [v for v, used in zip(outvars, used_outputs, strict=True) if used]
     live = {v for v in outvars if type(v) is Var}
-    kept = []
+    eqns = []
     changed = outvars is not jaxpr.outvars
     for eqn in reversed(jaxpr.eqns):
         if not eqn.effects:
@@ -34,18 +35,18 @@ def prune_jaxpr(jaxpr: Jaxpr, used_outputs: Sequence[bool] | None = None) -> Jax
                 smaller = _smaller(eqn, used)
                 changed = changed or smaller is not eqn
                 eqn = smaller
-        kept.append(eqn)
+        eqns.append(eqn)
         live.update([v for v in eqn.invars if type(v) is Var])
     if changed:
-        kept.reverse()
+        eqns.reverse()
         info = jaxpr.debug_info
-        jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, kept, jaxpr.effects, info)
+        jaxpr = Jaxpr(jaxpr.constvars, jaxpr.invars, outvars, eqns, jaxpr.effects, info)
     jaxpr.memo[memo_keys.IS_PRUNED] = True
     return jaxpr
 
 
 def _smaller(eqn: Eqn, used: list[bool]) -> Eqn:
-    """An equation that holds a program, without what only its unused results need."""
+    """Prune the jaxpr of a higher-order equation for its used results."""
     found = eqn.primitive.prune_rule(used, **eqn.params)
     if found is None:
         return eqn
@@ -58,22 +59,21 @@ def _smaller(eqn: Eqn, used: list[bool]) -> Eqn:
 
 
 def used_inputs(jaxpr: Jaxpr) -> list[bool]:
-    """Which inputs any equation or output reads."""
+    """Mark the inputs that any equation or output reads."""
     read = {v for e in jaxpr.eqns for v in e.invars if type(v) is Var}
     read.update(v for v in jaxpr.outvars if type(v) is Var)
     return [v in read for v in jaxpr.invars]
 
 
-def prune_program(
+def prune_subjaxpr(
     closed: ClosedJaxpr, used_outputs: Sequence[bool], always: Sequence[bool] | None = None
 ) -> tuple[ClosedJaxpr, list[bool]]:
-    """A held program with the used outputs alone, and which inputs it still takes.
+    """Return a sub-jaxpr with the used outputs only, and marks of the inputs that it still takes.
 
-    These are the inputs that it reads, those that tell a symbolic size, and those marked in `always`.
-    Made once for each combination, and for as long as the program lives.
+    These are the inputs that it reads, those that define a symbolic size, and those marked in `always`. Cached.
     """
 
-    def make() -> tuple[Jaxpr, list[bool]]:
+    def build() -> tuple[Jaxpr, list[bool]]:
         small = prune_jaxpr(closed.jaxpr, used_outputs)
         keep = [
             read or not all(type(size) is int for size in v.aval.shape)
@@ -85,24 +85,32 @@ def prune_program(
         return small.replace(invars=invars), keep
 
     key = (memo_keys.PRUNED, tuple(used_outputs), always and tuple(always))
-    jaxpr, keep = derived(closed.jaxpr, key, make)
+    jaxpr, keep = derived(closed.jaxpr, key, build)
     return ClosedJaxpr(jaxpr, closed.consts), keep
+
+
+def prune_call(used: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> tuple:
+    """Prune the jaxpr of a call; the prune rule of primitives that apply one jaxpr."""
+    small, operands = prune_subjaxpr(jaxpr, used)
+    return {"jaxpr": small, **params}, operands, used
 
 
 def prune_loop(
     body: ClosedJaxpr, used: LoopResults, n_constants: int
 ) -> tuple[ClosedJaxpr, LoopOperands, LoopResults]:
-    """A loop's body with what its used results need from iteration to iteration.
+    """Prune a loop's body to the used results and their dependencies across iterations.
 
-    Returned are the smaller body, and marks of the inputs and results that stay. A part of the carry stays as both
+    Returns the smaller body, and marks of the remaining inputs and results. A part of the carry remains as both
     or as neither.
     """
 
     def grouped(marks: Sequence[bool]) -> LoopOperands:
         return LoopOperands.split(marks, n_constants, len(used.carry))
 
-    wanted = carry_fixpoint(used, lambda used: grouped(prune_program(body, used.flat())[1]).carry)
+    used_results = carry_fixpoint(
+        used, lambda used: grouped(prune_subjaxpr(body, used.flat())[1]).carry
+    )
     always = grouped([False] * len(body.jaxpr.invars))
-    always = dataclasses.replace(always, carry=wanted.carry)
-    small, keep = prune_program(body, wanted.flat(), always.flat())
-    return small, grouped(keep), wanted
+    always = dataclasses.replace(always, carry=used_results.carry)
+    small, keep = prune_subjaxpr(body, used_results.flat(), always.flat())
+    return small, grouped(keep), used_results

@@ -1,4 +1,4 @@
-"""Transposition: from a linear program to the program of its cotangents."""
+"""Transpose linear jaxprs: map cotangents of outputs to cotangents of inputs."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import written
 from sagax._src.transforms import masked_cotangents
-from sagax._src.transforms.derived import derived_program
+from sagax._src.transforms.derived import derived_jaxpr
 
 
 class NotLinearError(ArgumentError):
-    """A program that was to be transposed is not linear."""
+    """A jaxpr that was to be transposed is not linear."""
 
 
 class LinearityTrace(Trace):
-    """Refuses operations on the unknown: a transpose rule has no use for its value where a program is linear."""
+    """Refuse operations on linear operands, whose values a transpose rule cannot use."""
 
     __slots__ = ()
 
@@ -47,7 +47,7 @@ class LinearityTrace(Trace):
 def checked_backward(
     jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any], cotangents: Sequence[Any]
 ) -> list:
-    """As `backward`, for a program that may not be linear: NotLinearError if it is found not to be."""
+    """Run `backward` on a jaxpr that may not be linear; raise NotLinearError if it is not."""
     with current(LinearityTrace(state.trace)):
         return backward(jaxpr, consts, inputs, cotangents)
 
@@ -57,13 +57,13 @@ def backward(
 ) -> list:
     """Pull cotangents back through `jaxpr`, under the current trace.
 
-    `inputs` holds `Linear` where the cotangent is wanted and a value elsewhere; `cotangents` one entry
-    an output, maybe `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
+    `inputs` holds `Linear` for linear inputs and a value elsewhere; `cotangents` one entry an output, maybe
+    `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
     """
     here = written.here
     before = here.state()
     masks = None
-    if masked_cotangents.wanted():
+    if masked_cotangents.is_enabled():
         masks = [None] * len(cotangents)
     try:
         return _backward(jaxpr, consts, inputs, cotangents, masks)[0]
@@ -78,7 +78,7 @@ def _backward(
     cotangents: Sequence[Any],
     out_masks: Sequence[Any] | None = None,
 ) -> tuple[list, list]:
-    """`backward`, and with `out_masks`, where the cotangents can differ from zero, the same for its results."""
+    """Run `backward`; with `out_masks`, where cotangents can be nonzero, return masks of the results too."""
     here = written.here
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     linear: set[Var] = set()
@@ -87,7 +87,7 @@ def _backward(
             linear.add(v)
         else:
             known[v] = x
-    # What does not depend on the linear inputs is computed; the rest is walked backwards.
+    # Nonlinear equations are evaluated; linear ones are transposed in reverse order.
     work = []
     for eqn in jaxpr.eqns:
         if any(type(v) is Var and v in linear for v in eqn.invars):
@@ -105,7 +105,7 @@ def _backward(
     def add(v: Any, ct: Any) -> None:
         if ct is None or type(ct) is Zero or type(v) is not Var:
             return
-        if aval_of(ct).vma:  # of a value that is the same on several devices
+        if aval_of(ct).vma:  # of a value that several devices share
             ct = sum_to(ct, v.aval)
         if v.aval.sharding is not None and aval_of(ct).sharding is not v.aval.sharding:
             ct = reshard_p.bind(ct, sharding=v.aval.sharding)
@@ -138,8 +138,8 @@ def _backward(
         if eqn.inner is not None:
             here.origin, here.around = Backward(eqn.inner), eqn.outer
         mask = None if masks is None else masks.take(eqn)
-        if not primitive.holds_program and any(v.aval.sharding is not None for v in eqn.invars):
-            # cotangents get the sharding of what they belong to where they are added up
+        if not primitive.is_higher_order and any(v.aval.sharding is not None for v in eqn.invars):
+            # cotangents get the sharding of their variables when they are summed
             ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
             args = [a if type(a) is Linear else left_to_compiler(a) for a in args]
         try:
@@ -148,7 +148,7 @@ def _backward(
             elif primitive.cotangent_mask == CotangentMask.INSIDE and any(
                 m is not None for m in mask
             ):
-                # what the callee computes is masked, so that its own equations are walked back here
+                # masks continue inside of the callee, so its equations are transposed here
                 inner = eqn.params["jaxpr"]
                 found, passed = _backward(inner.jaxpr, inner.consts, args, ct, mask)
                 for v, a, c, m in zip(eqn.invars, args, found, passed, strict=True):
@@ -180,7 +180,7 @@ def _read(env: dict, atom: Any) -> Any:
 
 
 def transpose_rule(primitive: Any) -> Any:
-    """The transpose rule of a primitive, or the one that its composite implies."""
+    """Return the transpose rule of a primitive, or the one that its composite implies."""
     rule = primitive.transpose_rule
     if rule is not None:
         return rule
@@ -189,21 +189,21 @@ def transpose_rule(primitive: Any) -> Any:
         return primitive.rule("transpose")
 
     def by_composite(ct: Any, *args: Any, **params: Any) -> list:
-        places = [i for i, a in enumerate(args) if type(a) is Linear]
+        positions = [i for i, a in enumerate(args) if type(a) is Linear]
         known = [a for a in args if type(a) is not Linear]
 
         def fun(*xs: Any) -> list:
-            given, rest = iter(xs[: len(places)]), iter(xs[len(places) :])
+            given, rest = iter(xs[: len(positions)]), iter(xs[len(positions) :])
             full = [next(given) if type(a) is Linear else next(rest) for a in args]
             out = composite(*full, **params)
             return out if primitive.multiple_results else [out]
 
-        jaxpr, consts = stage(fun, [args[i].aval for i in places] + [aval_of(x) for x in known])
+        jaxpr, consts = stage(fun, [args[i].aval for i in positions] + [aval_of(x) for x in known])
         cts = ct if primitive.multiple_results else [ct]
-        inputs = [Linear(args[i].aval) for i in places] + known
+        inputs = [Linear(args[i].aval) for i in positions] + known
         found = backward(jaxpr, consts, inputs, cts)
         out: list[Any] = [None] * len(args)
-        for i, c in zip(places, found, strict=False):
+        for i, c in zip(positions, found, strict=False):
             out[i] = c
         return out
 
@@ -211,9 +211,10 @@ def transpose_rule(primitive: Any) -> Any:
 
 
 def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
-    """The transpose of a program, without constants, that is linear in all inputs from the `n`th on.
+    """Transpose a jaxpr, without constants, that is linear in all inputs from the `n`th on.
 
-    It takes the first `n` inputs and cotangents of all outputs, and gives cotangents of all those inputs. Cached.
+    The result takes the first `n` inputs and cotangents of all outputs, and returns cotangents of all those inputs.
+    Cached.
     """
     inner = closed.jaxpr
 
@@ -222,21 +223,21 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
     avals = [*inner.in_avals[:n], *inner.out_avals]
-    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.wanted())
-    return derived_program(inner, key, fun, avals)[0]
+    key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.is_enabled())
+    return derived_jaxpr(inner, key, fun, avals)[0]
 
 
 def transpose_jaxpr(
     jaxpr: ClosedJaxpr, linear: tuple[bool, ...], nonzero: tuple[bool, ...]
 ) -> tuple:
-    """The transpose of a jaxpr without constants, as a jaxpr. Cached.
+    """Transpose a jaxpr without constants, to a jaxpr. Cached.
 
-    `linear` marks the inputs it is linear in, `nonzero` the outputs whose cotangent is given. The result
-    takes the other inputs, then those cotangents, and gives cotangents of linear inputs; returned with
-    the marks of the linear inputs that have one.
+    `linear` marks the linear inputs, `nonzero` the outputs with given cotangents. The result takes the other
+    inputs, then those cotangents, and returns cotangents of linear inputs. Also returns the marks of the linear
+    inputs that have one.
     """
     inner = jaxpr.jaxpr
-    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.wanted())
+    key = (memo_keys.TRANSPOSE, linear, nonzero, masked_cotangents.is_enabled())
     found = inner.memo.get(key)
     if found is None:
         n_known = linear.count(False)
@@ -258,7 +259,7 @@ def transpose_jaxpr(
 
         avals = [v.aval for v, lin in zip(inner.invars, linear, strict=True) if not lin]
         avals += [v.aval for v, nz in zip(inner.outvars, nonzero, strict=True) if nz]
-        found = derived_program(inner, key, fun, avals, marks)
+        found = derived_jaxpr(inner, key, fun, avals, marks)
     return found
 
 

@@ -126,11 +126,11 @@ def put_sharded(
     if len(shards) != len(local):
         raise ValueError(f"put_sharded: {len(shards)} shards for {len(local)} local devices")
     buffers = []
-    for shard, (device, wanted) in zip(shards, local):
+    for shard, (device, expected) in zip(shards, local):
         given = shard.aval if isinstance(shard, Buffer) else np.asarray(shard)
-        if tuple(given.shape) != wanted or given.dtype != aval.dtype:
+        if tuple(given.shape) != expected or given.dtype != aval.dtype:
             raise ValueError(
-                f"put_sharded: the shard for {device} must be {describe_type(wanted, aval.dtype)}, "
+                f"put_sharded: the shard for {device} must be {describe_type(expected, aval.dtype)}, "
                 f"got {describe_type(given.shape, given.dtype)}"
             )
         if not isinstance(shard, Buffer):

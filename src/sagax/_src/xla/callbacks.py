@@ -34,16 +34,16 @@ def checked_callback(
     XLA takes as many bytes from the results as it expects: from anything else it would read
     foreign memory, or crash.
     """
-    wanted = [(tuple(result[0]), np.dtype(result[1])) for result in results if result is not None]
+    expected = [(tuple(result[0]), np.dtype(result[1])) for result in results if result is not None]
     name = getattr(function, "__name__", type(function).__name__)
 
     def checked(values: Any) -> Iterator[np.ndarray]:
-        if not isinstance(values, tuple | list) or len(values) != len(wanted):
+        if not isinstance(values, tuple | list) or len(values) != len(expected):
             got = f"{len(values)}" if isinstance(values, tuple | list) else type(values).__name__
             raise CallbackError(
-                f"callback {name!r} must return a tuple of {len(wanted)} arrays, got {got}"
+                f"callback {name!r} must return a tuple of {len(expected)} arrays, got {got}"
             )
-        for i, (value, (shape, dtype)) in enumerate(zip(map(np.asarray, values), wanted)):
+        for i, (value, (shape, dtype)) in enumerate(zip(map(np.asarray, values), expected)):
             if value.shape != shape or value.dtype != dtype:
                 raise CallbackError(
                     f"callback {name!r} must return {describe_type(shape, dtype)} as result {i}, "

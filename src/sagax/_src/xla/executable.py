@@ -105,7 +105,7 @@ def _sharding_texts(protos: Sequence[Any] | None) -> list[str] | None:
     return None if protos is None else [str(xla_client.HloSharding.from_proto(p)) for p in protos]
 
 
-def _program_shape(loaded: Any) -> Any:
+def _executable_shape(loaded: Any) -> Any:
     module = loaded.hlo_modules()[0]
     return xla_client.XlaComputation(module.as_serialized_hlo_module_proto()).program_shape()
 
@@ -119,7 +119,7 @@ def _read_out_avals(loaded: Any) -> list[ResultType]:
         raise ValueError(
             "out_avals are needed: a partitioned program knows only its shards' shapes"
         )
-    result = _program_shape(loaded).result_shape()
+    result = _executable_shape(loaded).result_shape()
     return [_type_of(shape) for shape in (result.tuple_shapes() if result.is_tuple() else [result])]
 
 
@@ -185,10 +185,10 @@ def _check_arguments(loaded: Any, devices: tuple[Any, ...], buffers: Sequence[An
             raise TypeError(f"argument {i} must be a buffer, got {type(buffer).__name__}")
         if buffer.is_deleted():
             raise deleted_error(buffer, f"argument {i}")
-    wanted = [_type_of(shape) for shape in _program_shape(loaded).parameter_shapes()]
-    if len(wanted) != len(buffers):
-        raise ValueError(f"the program takes {len(wanted)} arguments, got {len(buffers)}")
-    for i, (want, buffer) in enumerate(zip(wanted, buffers)):
+    expected = [_type_of(shape) for shape in _executable_shape(loaded).parameter_shapes()]
+    if len(expected) != len(buffers):
+        raise ValueError(f"the program takes {len(expected)} arguments, got {len(buffers)}")
+    for i, (want, buffer) in enumerate(zip(expected, buffers)):
         if devices_of(buffer) != devices:
             raise ValueError(
                 f"argument {i} lies on {list(devices_of(buffer))}, the program on {list(devices)}"

@@ -80,11 +80,11 @@ class Site:
     def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, Site):
             return self is other
-        mine, others = (
+        own, others = (
             (self.kinds, self.avals, self.message),
             (other.kinds, other.avals, other.message),
         )
-        return mine == others and user_position(self.traceback) == user_position(other.traceback)
+        return own == others and user_position(self.traceback) == user_position(other.traceback)
 
     def __hash__(self) -> int:
         return hash((self.kinds, self.message))
@@ -239,7 +239,7 @@ init_error = Error(np.int32(0), (), ())
 # Operands: the number of the site that failed (0: none), then the values of all sites. If mapped, all
 # of them have the same leading dimensions.
 check_p = Primitive(
-    "check", family=OPAQUE, check_rule=None, multiple_results=True, holds_program=True
+    "check", family=OPAQUE, check_rule=None, multiple_results=True, is_higher_order=True
 )
 CHECKS = frozenset({Effect("check")})
 

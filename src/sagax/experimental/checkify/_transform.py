@@ -1,7 +1,7 @@
-"""A program with checks, rewritten into one that gives what it found as results.
+"""Rewrite a jaxpr with checks into one that returns their failures.
 
-Each jaxpr becomes one with further results: the number of the check that failed first (0: none), and
-what all its checks report. Loops carry these along, branches give them, calls return them.
+Each jaxpr gets further results: the number of the check that failed first (0: none), and the values
+that its checks report. Loops carry these, branches and calls return them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from sagax._src.higher_order.composite import composite_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_batching import custom_vmap_p
 from sagax._src.higher_order.custom_derivative_primitives import (
-    Inner,
+    StageableFunction,
     custom_jvp_p,
     custom_vjp_p,
     remat_opt_p,
@@ -42,7 +42,7 @@ from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.arithmetic import div_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.source_stacks import written
-from sagax._src.transforms.derived import derived, derived_program
+from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax.experimental.checkify._errors import (
     CHECKS,
     DIVISION,
@@ -66,7 +66,7 @@ _NO_CHECKS: frozenset[ErrorCategory] = frozenset()
 
 
 class Outcome:
-    """What the checks of a program have found so far."""
+    """Hold the state of the checks of a jaxpr so far."""
 
     def __init__(self) -> None:
         self.code: Any = _NONE
@@ -74,7 +74,7 @@ class Outcome:
         self.payload: list[Any] = []
 
     def add(self, code: Any, payload: Sequence[Any], sites: Sequence[Site]) -> None:
-        """Later checks, whose numbers begin at 1."""
+        """Append checks, whose numbers begin at 1."""
         if not sites:
             return
         found = snp.where(code != 0, code + np.int32(len(self.sites)), _NONE)
@@ -86,44 +86,44 @@ class Outcome:
         self,
         kinds: frozenset[ErrorCategory],
         bad: Any,
-        say: Callable[[list], str] | PerExample,
+        message: Callable[[list], str] | PerExample,
         payload: Sequence[Any] = (),
     ) -> None:
-        """One check more."""
+        """Append one check."""
         code = snp.where(bad, np.int32(1), _NONE)
-        self.add(code, payload, [Site(kinds, [aval_of(x) for x in payload], say)])
+        self.add(code, payload, [Site(kinds, [aval_of(x) for x in payload], message)])
 
     def results(self) -> list[Any]:
         return [self.code, *self.payload]
 
 
-class Program:
-    """A rewritten jaxpr, and the checks in it. Its own constants are leading inputs."""
+class CheckedJaxpr:
+    """Hold a rewritten jaxpr, and the checks in it. Its constants are leading inputs."""
 
     def __init__(self, jaxpr: ClosedJaxpr, sites: list[Site], n_outs: int, drops: bool) -> None:
         self.jaxpr, self.sites, self.n_outs = jaxpr, sites, n_outs
-        self.drops = drops  # whether it had checks of the user's, which nobody asked for
+        self.drops = drops  # whether it had user checks, without `user_checks` enabled
 
     @property
-    def plain(self) -> bool:
-        """Whether the jaxpr can stay as it is."""
+    def unchanged(self) -> bool:
+        """Return whether the jaxpr can stay unchanged."""
         return not self.sites and not self.drops
 
     def __call__(self, *args: Any) -> tuple[list, Any, list]:
         return self.split(eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts, *args))
 
     def split(self, outs: Sequence[Any]) -> tuple[list, Any, list]:
-        """Results proper, number of the check that failed, and what the checks report."""
+        """Split results: results proper, number of the failed check, and its reported values."""
         n = self.n_outs
         return list(outs[:n]), outs[n], list(outs[n + 1 :])
 
     def reports(self) -> list[Any]:
-        """The types of what the checks report."""
+        """Return the types of the reported values."""
         return [a for site in self.sites for a in site.avals]
 
 
-def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
-    """The rewritten form of a jaxpr whose constants, if any, become leading inputs."""
+def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> CheckedJaxpr:
+    """Rewrite a jaxpr; its constants, if any, become leading inputs."""
     known = jaxpr.memo.get((memo_keys.CHECKED, kinds))
     if known is None:
         whole = hoist_constants(jaxpr)
@@ -134,7 +134,7 @@ def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
             return [*outs, *outcome.results()]
 
         rewritten, captured = stage(run, whole.in_avals, whole.debug_info)
-        known = Program(
+        known = CheckedJaxpr(
             ClosedJaxpr(rewritten, captured),
             outcome.sites,
             len(whole.outvars),
@@ -147,7 +147,7 @@ def checked(jaxpr: Jaxpr, kinds: frozenset[ErrorCategory]) -> Program:
 def interpret(
     jaxpr: Jaxpr, args: Sequence[Any], kinds: frozenset[ErrorCategory], outcome: Outcome
 ) -> list:
-    """Evaluates a program, adding to the outcome what its operations check."""
+    """Evaluate a jaxpr, adding the checks of its operations to the outcome."""
     env: dict[Any, Any] = dict(zip(jaxpr.invars, args, strict=True))
 
     def read(v: Any) -> Any:
@@ -157,20 +157,21 @@ def interpret(
     before = here.state()
     try:
         for eqn in jaxpr.eqns:
-            # what is checked about an operation was written where the operation was
+            # a check has the source position of its operation
             here.scope = "/".join(filter(None, (before[0], eqn.scope)))
             here.set_origin(eqn)
             ins = [read(v) for v in eqn.invars]
             rule = eqn.primitive.check_rule
             if type(rule) is Default:
-                rule = _plain
+                rule = _bind_unchecked
             env.update(zip(eqn.outvars, rule(eqn, ins, kinds, outcome), strict=True))
     finally:
         here.restore(before)
     return [read(v) for v in jaxpr.outvars]
 
 
-# Operations without a program in them -------------------------------------------------------------------
+# First-order operations
+# ----------------------------------------------------------------------------------
 
 
 def _apply(eqn: Eqn, ins: Sequence[Any]) -> list:
@@ -178,7 +179,7 @@ def _apply(eqn: Eqn, ins: Sequence[Any]) -> list:
     return list(out) if eqn.primitive.multiple_results else [out]
 
 
-def _plain(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
+def _bind_unchecked(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     indices = eqn.primitive.index_rule
     if INDEX in kinds and not isinstance(indices, Default):
         _check_indices(ins, indices([snp.shape(x) for x in ins], eqn.params), outcome)
@@ -198,11 +199,11 @@ def _plain(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
 def _division(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     if DIVISION in kinds:
         outcome.check(div_checks, snp.any(ins[1] == 0), Text("division by zero"))
-    return _plain(eqn, ins, kinds, outcome)
+    return _bind_unchecked(eqn, ins, kinds, outcome)
 
 
 def _check_indices(ins: Sequence[Any], indices: Indices, outcome: Outcome) -> None:
-    """Index vectors (in the last dimension), or a scalar for each axis: where windows start."""
+    """Check index vectors (in the last dimension), or a scalar for each axis: the starts of windows."""
     shape, (operands, axes, window) = snp.shape(ins[0]), indices
     if not axes:
         return
@@ -211,7 +212,7 @@ def _check_indices(ins: Sequence[Any], indices: Indices, outcome: Outcome) -> No
     if 0 in np.shape(vectors):
         return
     dtype = aval_of(vectors).dtype
-    if dtype.itemsize < 4:  # may not hold the sizes
+    if dtype.itemsize < 4:  # may be too narrow for the sizes
         dtype = np.dtype(np.int32)
     vectors = snp.reshape(vectors, (-1, len(axes))).astype(dtype)
     most = np.iinfo(dtype).max
@@ -228,51 +229,54 @@ def _check_indices(ins: Sequence[Any], indices: Indices, outcome: Outcome) -> No
 @check_p.check
 def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     sites = eqn.params["sites"]
-    asked = [USER in kinds or bool(site.kinds & kinds) for site in sites]
-    if any(asked):
+    selected = [USER in kinds or bool(site.kinds & kinds) for site in sites]
+    if any(selected):
         code, *payload = select_failure(ins[0], ins[1:], sites)
-        if not all(asked):
-            code = snp.where(snp.asarray([False, *asked])[code], code, _NONE)
+        if not all(selected):
+            code = snp.where(snp.asarray([False, *selected])[code], code, _NONE)
         outcome.add(code, payload, sites)
     return []
 
 
-# Programs in programs -----------------------------------------------------------------------------------
+# Higher-order operations
+# ---------------------------------------------------------------------------------
 
 
 @jit_p.check
 def _jit(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     closed, params = eqn.params["jaxpr"], dict(eqn.params)
     with params.get("under", config.unchanged):
-        program = checked(closed.jaxpr, kinds)
-    if program.plain:
+        checked_jaxpr = checked(closed.jaxpr, kinds)
+    if checked_jaxpr.unchanged:
         return _apply(eqn, ins)
     del params["jaxpr"]
-    outs, code, payload = program.split(call(program.jaxpr, [*closed.consts, *ins], **params))
-    outcome.add(code, payload, program.sites)
+    outs, code, payload = checked_jaxpr.split(
+        call(checked_jaxpr.jaxpr, [*closed.consts, *ins], **params)
+    )
+    outcome.add(code, payload, checked_jaxpr.sites)
     return outs
 
 
 @remat_p.check
 def _remat(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     closed = eqn.params["jaxpr"]
-    program = checked(closed.jaxpr, kinds)
-    if program.plain:
+    checked_jaxpr = checked(closed.jaxpr, kinds)
+    if checked_jaxpr.unchanged:
         return _apply(eqn, ins)
-    whole = hoist_constants(program.jaxpr.jaxpr)
-    operands = [*program.jaxpr.consts, *closed.consts, *ins]
+    whole = hoist_constants(checked_jaxpr.jaxpr.jaxpr)
+    operands = [*checked_jaxpr.jaxpr.consts, *closed.consts, *ins]
     found = remat_p.bind(*operands, **{**eqn.params, "jaxpr": ClosedJaxpr(whole, ())})
-    outs, code, payload = program.split(found)
-    outcome.add(code, payload, program.sites)
+    outs, code, payload = checked_jaxpr.split(found)
+    outcome.add(code, payload, checked_jaxpr.sites)
     return outs
 
 
 def _inlined(name: str) -> Callable[..., list]:
-    """For an operation that means its program, of which nobody asks for more."""
+    """Evaluate the sub-jaxpr of an operation without rules of its own."""
 
     def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
         closed = eqn.params[name]
-        if checked(closed.jaxpr, kinds).plain:
+        if checked(closed.jaxpr, kinds).unchanged:
             return _apply(eqn, ins)
         return interpret(hoist_constants(closed.jaxpr), [*closed.consts, *ins], kinds, outcome)
 
@@ -282,44 +286,50 @@ def _inlined(name: str) -> Callable[..., list]:
 def _beside(
     jaxpr_of: Callable[[dict], Any], with_jaxpr: Callable[[dict, ClosedJaxpr], dict]
 ) -> Callable[..., list]:
-    """For an operation that has rules of its own, which it keeps: the checks are made beside it.
+    """Keep an operation that has rules of its own, and evaluate its checks beside it.
 
-    What is computed twice is one computation once it is compiled; what is printed is printed once.
+    XLA merges duplicate computations; effects, such as prints, happen once.
     """
 
     def rule(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
         closed = jaxpr_of(eqn.params)
-        program = checked(closed.jaxpr, kinds)
-        if program.plain:
+        checked_jaxpr = checked(closed.jaxpr, kinds)
+        if checked_jaxpr.unchanged:
             return _apply(eqn, ins)
         params = eqn.params
-        if program.drops:
+        if checked_jaxpr.drops:
             without = checked(closed.jaxpr, _NO_CHECKS).jaxpr
-            inner = without.jaxpr.replace(outvars=without.jaxpr.outvars[: program.n_outs])
+            inner = without.jaxpr.replace(outvars=without.jaxpr.outvars[: checked_jaxpr.n_outs])
             params = with_jaxpr(params, ClosedJaxpr(inner, without.consts))
-        if program.sites:
-            program = checked(_silent(closed.jaxpr), kinds)
+        if checked_jaxpr.sites:
+            checked_jaxpr = checked(_without_effects(closed.jaxpr), kinds)
             still = [lax.stop_gradient(x) for x in (*closed.consts, *ins)]
-            _, code, payload = program(*still)
-            outcome.add(code, payload, program.sites)
+            _, code, payload = checked_jaxpr(*still)
+            outcome.add(code, payload, checked_jaxpr.sites)
         return eqn.primitive.bind(*ins, **params)
 
     return rule
 
 
-def _silent(jaxpr: Jaxpr) -> Jaxpr:
-    """The program without what is there for its effect only, and is no check."""
+def _without_effects(jaxpr: Jaxpr) -> Jaxpr:
+    """Remove equations from the jaxpr that exist for their effect only, except checks."""
 
-    def made() -> Jaxpr:
-        eqns = within([e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _silent)
+    def without_effects() -> Jaxpr:
+        eqns = within(
+            [e for e in jaxpr.eqns if e.outvars or not e.effects - CHECKS], _without_effects
+        )
         return jaxpr.replace(eqns=eqns)
 
-    return derived(jaxpr, (memo_keys.CHECKED_SILENT,), made) if jaxpr.effects - CHECKS else jaxpr
+    return (
+        derived(jaxpr, (memo_keys.CHECKED_SILENT,), without_effects)
+        if jaxpr.effects - CHECKS
+        else jaxpr
+    )
 
 
 def _with_inner(params: dict, closed: ClosedJaxpr) -> dict:
     inner = params["inner"]
-    return {**params, "inner": Inner(None, inner.name, closed, inner.n_consts)}
+    return {**params, "inner": StageableFunction(None, inner.name, closed, inner.n_consts)}
 
 
 _of_custom_derivatives = _beside(lambda params: params["inner"].jaxpr, _with_inner)
@@ -336,46 +346,46 @@ composite_p.check(_inlined("jaxpr"))
 
 @shard_map_p.check
 def _shard_map(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
-    """What each device finds, along a leading dimension: one check of the program around."""
+    """Stack the outcomes of the devices along a leading dimension: one check of the enclosing jaxpr."""
     p = eqn.params
     inner: Jaxpr = p["jaxpr"].jaxpr
     region = Region(p["mesh"], p["manual_axes"], p["check_vma"])
 
     def each(*xs: Any) -> list:
-        outs, code, payload = program(*xs)
+        outs, code, payload = checked_jaxpr(*xs)
         return [*outs, *[lax.expand_dims(x, (0,)) for x in (code, *payload)]]
 
     with region.inside():
-        program = checked(inner, kinds)
-        if not program.plain:
-            (made,) = derived_program(
+        checked_jaxpr = checked(inner, kinds)
+        if not checked_jaxpr.unchanged:
+            (without_effects,) = derived_jaxpr(
                 inner, (memo_keys.CHECKED_SHARD_MAP, kinds), each, inner.in_avals
             )
-    if program.plain:
+    if checked_jaxpr.unchanged:
         return _apply(eqn, ins)
     names = tuple([n for n in region.mesh.axis_names if n in region.manual_axes])
-    own = [PartitionSpec(names)] * (1 + len(program.reports()))
-    found = region.bind(made, ins, p["in_specs"], [*p["out_specs"], *own], p["name"])
-    outs, code, payload = program.split(found)
-    if program.sites:
-        found_kinds = frozenset().union(*[site.kinds for site in program.sites])
-        say = PerExample(tuple(program.sites))
-        outcome.check(found_kinds, snp.any(code != 0), say, [code, *payload])
+    own = [PartitionSpec(names)] * (1 + len(checked_jaxpr.reports()))
+    found = region.bind(without_effects, ins, p["in_specs"], [*p["out_specs"], *own], p["name"])
+    outs, code, payload = checked_jaxpr.split(found)
+    if checked_jaxpr.sites:
+        found_kinds = frozenset().union(*[site.kinds for site in checked_jaxpr.sites])
+        message = PerExample(tuple(checked_jaxpr.sites))
+        outcome.check(found_kinds, snp.any(code != 0), message, [code, *payload])
     return outs
 
 
 @cond_p.check
 def _cond(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     branches = eqn.params["branches"]
-    programs = [checked(b.jaxpr, kinds) for b in branches]
-    if all(p.plain for p in programs):
+    branches_checked = [checked(b.jaxpr, kinds) for b in branches]
+    if all(p.unchanged for p in branches_checked):
         return _apply(eqn, ins)
-    reports = [p.reports() for p in programs]
+    reports = [p.reports() for p in branches_checked]
 
     def branch(i: int, *operands: Any) -> list:
-        outs, code, payload = programs[i](*branches[i].consts, *operands)
+        outs, code, payload = branches_checked[i](*branches[i].consts, *operands)
         own = Outcome()
-        for k, p in enumerate(programs):
+        for k, p in enumerate(branches_checked):
             if k == i:
                 own.add(code, payload, p.sites)
             else:
@@ -386,16 +396,16 @@ def _cond(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
         ins[0], [functools.partial(branch, i) for i in range(len(branches))], *ins[1:]
     )
     n = len(eqn.outvars)
-    outcome.add(found[n], found[n + 1 :], [s for p in programs for s in p.sites])
+    outcome.add(found[n], found[n + 1 :], [s for p in branches_checked for s in p.sites])
     return found[:n]
 
 
-def _blank(program: Program) -> list:
-    return [_NONE, *(snp.zeros(a.shape, a.dtype) for a in program.reports())]
+def _blank(checked_jaxpr: CheckedJaxpr) -> list:
+    return [_NONE, *(snp.zeros(a.shape, a.dtype) for a in checked_jaxpr.reports())]
 
 
-def _later(before: Sequence[Any], code: Any, payload: Sequence[Any]) -> list:
-    """The outcome of earlier rounds, or if they found nothing that of this one."""
+def _first_failure(before: Sequence[Any], code: Any, payload: Sequence[Any]) -> list:
+    """Return the outcome of earlier iterations, or, if nothing failed in them, of this one."""
     return [snp.where(before[0] != 0, old, new) for old, new in zip(before, [code, *payload])]
 
 
@@ -403,27 +413,27 @@ def _later(before: Sequence[Any], code: Any, payload: Sequence[Any]) -> list:
 def _scan(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     p = eqn.params
     closed = p["jaxpr"]
-    program = checked(closed.jaxpr, kinds)
-    if program.plain:
+    checked_jaxpr = checked(closed.jaxpr, kinds)
+    if checked_jaxpr.unchanged:
         return _apply(eqn, ins)
     constants, start, sequences = LoopOperands.of_scan(ins, p)
     consts = [*closed.consts, *constants]
 
     def body(carry: tuple, xs: Sequence[Any]) -> tuple:
         values, before = carry
-        outs, code, payload = program(*consts, *values, *xs)
+        outs, code, payload = checked_jaxpr(*consts, *values, *xs)
         values, ys = LoopResults.split(outs, len(values))
-        return (values, _later(before, code, payload)), ys
+        return (values, _first_failure(before, code, payload)), ys
 
     (carry, found), ys = lax.scan(
         body,
-        (start, _blank(program)),
+        (start, _blank(checked_jaxpr)),
         sequences,
         p["length"],
         p["reverse"],
         p["unroll"],
     )
-    outcome.add(found[0], found[1:], program.sites)
+    outcome.add(found[0], found[1:], checked_jaxpr.sites)
     return [*carry, *ys]
 
 
@@ -431,7 +441,7 @@ def _scan(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
 def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     p = eqn.params
     test, body = checked(p["cond_jaxpr"].jaxpr, kinds), checked(p["body_jaxpr"].jaxpr, kinds)
-    if test.plain and body.plain:
+    if test.unchanged and body.unchanged:
         return _apply(eqn, ins)
     for_test, for_body, start = WhileOperands.of_while(ins, p)
     of_test = [*p["cond_jaxpr"].consts, *for_test]
@@ -439,22 +449,23 @@ def _while(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> 
     (holds,), code, payload = test(*of_test, *start)
     outcome.add(code, payload, test.sites)
 
-    def round_(state: tuple) -> tuple:
+    def iterate(state: tuple) -> tuple:
         _, values, in_body, in_test = state
         outs, code, payload = body(*of_body, *values)
-        in_body = _later(in_body, code, payload)
+        in_body = _first_failure(in_body, code, payload)
         (holds,), code, payload = test(*of_test, *outs)
-        # what the body found earlier stays the first thing that was found
+        # the first failure in the body stays the first one
         code = snp.where(in_body[0] != 0, _NONE, code)
-        return holds, outs, in_body, _later(in_test, code, payload)
+        return holds, outs, in_body, _first_failure(in_test, code, payload)
 
     _, outs, in_body, in_test = lax.while_loop(
         lambda state: state[0],
-        round_,
+        iterate,
         (holds, start, _blank(body), _blank(test)),
         max_steps=p["max_steps"],
     )
-    # a check of the condition that failed after some round, before one of the body in a later round
+    # a failed check of the condition after some iteration, before one of the body in a later
+    # iteration
     outcome.add(in_test[0], in_test[1:], test.sites)
     outcome.add(in_body[0], in_body[1:], body.sites)
     return outs

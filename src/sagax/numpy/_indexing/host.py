@@ -66,10 +66,10 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
         return None
     if host.size > tuning.NUMPY_MAX_ELEMENTS or host.ndim != aval.ndim:
         found = _array_of_view(x, host, view)
-        return watch.share_part(x, found, key) if watched else found
+        return watch.share_element(x, found, key) if watched else found
     if watched:
         found = intern_aval(view.shape, dtype, aval.weak_type, None)
-        return watch.share_part(x, ConcreteArray(found, view, None, x._device), key)
+        return watch.share_element(x, ConcreteArray(found, view, None, x._device), key)
     return ConcreteArray(
         intern_aval(view.shape, dtype, aval.weak_type, None), view, None, x._device
     )

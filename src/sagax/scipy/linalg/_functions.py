@@ -94,10 +94,10 @@ def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
     else:
         result = snp.linalg.solve(even - odd, even + odd)
 
-    def again(i: Any, x: Any) -> Any:
+    def square_if_needed(i: Any, x: Any) -> Any:
         return snp.where((i < squarings)[..., None, None], snp.matmul(x, x), x)
 
-    result = lax.fori_loop(0, max_squarings, again, result)
+    result = lax.fori_loop(0, max_squarings, square_if_needed, result)
     return snp.where((squarings > max_squarings)[..., None, None], snp.nan, result)
 
 

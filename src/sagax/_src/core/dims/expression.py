@@ -313,13 +313,13 @@ def _atom(scope: Scope, kind: str, operands: tuple[Any, ...]) -> Atom:
     atom = scope.tables.atoms.get(key)
     if atom is None:
         if kind == "var":
-            made = Atom(kind, operands, 1, (1, operands[0]))
+            candidate = Atom(kind, operands, 1, (1, operands[0]))
         else:
             size = 1 + sum([_print_size(x) for x in operands])
-            made = Atom(
+            candidate = Atom(
                 kind, operands, size, (size, kind, tuple([_print_key(x) for x in operands]))
             )
-        atom = scope.tables.atoms.setdefault(key, made)
+        atom = scope.tables.atoms.setdefault(key, candidate)
     return atom
 
 
@@ -636,14 +636,14 @@ def _divide_by_constraints(x: Dim, y: int) -> tuple[Size, Size]:
 
 
 def _known_multiple(
-    scope: Scope, monomial: Monomial, have: int, wanted: int
+    scope: Scope, monomial: Monomial, have: int, target: int
 ) -> tuple[Monomial, int, Monomial | None] | None:
     """Find a factor of ``monomial`` that is a multiple of an int, which adds divisors to ``have``.
 
     Return the factor, the int, and the monomial without the factor (None if it is 1).
     """
     for product, divisor in scope.divisors:
-        if product.divides(monomial) and math.gcd(have * divisor, wanted) > have:
+        if product.divides(monomial) and math.gcd(have * divisor, target) > have:
             exponents = dict(monomial.factors)
             for atom, exponent in product.factors:
                 exponents[atom] -= exponent

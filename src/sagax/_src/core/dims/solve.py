@@ -275,11 +275,11 @@ class _Solver:
             for relation in self.scope.relations:
                 if relation.names <= env.keys() and not relation.holds(env):
                     value = expression.evaluate(relation.difference, env)
-                    wanted = "0" if relation.op == "==" else ">= 0"
+                    expected = "0" if relation.op == "==" else ">= 0"
                     raise _Failure(
                         "constraint",
                         f"Input shapes do not match the symbolic shape constraint {relation.text}."
-                        f"\nExpected '{relation.difference}' to be {wanted}, but found {value}.",
+                        f"\nExpected '{relation.difference}' to be {expected}, but found {value}.",
                     )
 
 

@@ -1,4 +1,4 @@
-"""Cholesky factors, their update, and the products that they come from."""
+"""Define Cholesky factorization and update, and symmetric products."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ cholesky_p = Primitive("cholesky", family=MATRICES, cost=matrix_size)
 
 
 def cholesky(x: Any, *, symmetrize_input: bool = True) -> Any:
-    """The lower triangular L with x = L L^H and a positive diagonal, for positive definite x.
+    """Return the lower triangular L with x = L L^H and a positive diagonal, for positive definite x.
 
     Args:
       x: Hermitian matrices of shape (..., n, n).
@@ -123,7 +123,7 @@ def _(b: Any, x: Any) -> Any:
         (factor,) = nan_where_failed(b, info, [factor])
     else:
         factor = b.op("cholesky", [x], out, lower="true")
-    # the other triangle may be as it was
+    # the other triangle is unspecified
     index = out.with_dtype(np.dtype(np.int32))
     below = b.compare("GE", b.iota(index, n), b.iota(index, n + 1))
     return b.select(below, factor, b.full(0, out))
@@ -133,7 +133,7 @@ def _(b: Any, x: Any) -> Any:
 
 
 def cholesky_update(r_matrix: Any, w_vector: Any) -> Any:
-    """The upper triangular R' with R'^T R' = R^T R + w w^T.
+    """Return the upper triangular R' with R'^T R' = R^T R + w w^T.
 
     Args:
       r_matrix: an upper triangular matrix of real numbers, shape (n, n).
@@ -186,8 +186,8 @@ batch_in_front(cholesky_update_p)
 
 @cholesky_update_p.lower
 def _(b: Any, r: Any, w: Any) -> Any:
-    # Row k and the vector are turned against each other (a Givens rotation) so that entry k of the
-    # vector vanishes. Entries before k are zero by then.
+    # Row k and the vector are rotated (a Givens rotation) so that entry k of the vector vanishes. Entries
+    # before k are zero by then.
     stack = r.aval.shape[:-2]
     n = len(stack)
     size = r.aval.shape[-1]
@@ -197,7 +197,7 @@ def _(b: Any, r: Any, w: Any) -> Any:
     row = intern_aval((*stack, 1, size), r.dtype, False, None)
     one = intern_aval((*stack, 1), r.dtype, False, None)
     zero = b.constant(0, np.int32)
-    places = b.iota(w.aval.with_dtype(np.dtype(np.int32)), n)
+    indices = b.iota(w.aval.with_dtype(np.dtype(np.int32)), n)
 
     def body(k: Any, r: Any, w: Any) -> list:
         starts = [zero] * n
@@ -214,7 +214,7 @@ def _(b: Any, r: Any, w: Any) -> Any:
         )
         squares = [b.op("multiply", [v, v], one) for v in (x, y)]
         length = b.op("sqrt", [b.op("add", squares, one)], one)
-        # nothing to turn where both vanish
+        # no rotation where both vanish
         still = b.compare("EQ", length, b.full(0, one))
         cosine = b.select(still, b.full(1, one), b.op("divide", [x, length], one))
         sine = b.select(still, b.full(0, one), b.op("divide", [y, length], one))
@@ -228,8 +228,8 @@ def _(b: Any, r: Any, w: Any) -> Any:
 
         new_line, new_w = combine(line, w, "add"), combine(w, line, "subtract")
         # exactly zero up to k, so that rounding errors do not fill the other triangle
-        later = b.compare("GT", places, b.broadcast_in_dim(k, places.aval.shape, ()))
-        new_w = b.select(later, new_w, b.full(0, w.aval))
+        after = b.compare("GT", indices, b.broadcast_in_dim(k, indices.aval.shape, ()))
+        new_w = b.select(after, new_w, b.full(0, w.aval))
         r = b.op(
             "dynamic_update_slice", [r, b.reshape(new_line, row.shape), *starts, k, zero], r.aval
         )
@@ -252,7 +252,7 @@ def symmetric_product(
     beta: float = 0.0,
     symmetrize_output: bool = False,
 ) -> Any:
-    """alpha A A^T + beta C, for real A and symmetric C.
+    """Return alpha A A^T + beta C, for real A and symmetric C.
 
     Args:
       a_matrix: matrices of shape (..., n, k).

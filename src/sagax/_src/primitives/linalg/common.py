@@ -1,6 +1,6 @@
-"""What the factorisations share: checks, products of stacked matrices, LAPACK calls, batching.
+"""Share checks, products of stacked matrices, LAPACK calls and batching among factorizations.
 
-A matrix is the last two dimensions of an operand; all dimensions before them are a stack.
+A matrix is the last two dimensions of an operand; all leading dimensions are a stack.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _LETTER = {
 
 
 def is_lapack_dtype(dtype: Any) -> bool:
-    """Whether LAPACK computes with the dtype: single and double precision, real and complex."""
+    """Return whether LAPACK supports the dtype: single and double precision, real and complex."""
     return dtype in _LETTER
 
 
 def check_matrix(
     function: str, x: ShapedArray, argument: str, *, square: bool = False, any_float: bool = False
 ) -> None:
-    """An error that names the operand unless `x` is a stack of (square) matrices LAPACK can take."""
+    """Raise, naming the operand, unless `x` is a stack of (square) matrices of a LAPACK dtype."""
     check_dtype(function, x, argument, any_float=any_float)
     if x.ndim < 2 or (square and not dims.same(x.shape[-1], x.shape[-2])):
         raise ArgumentValueError(
@@ -85,7 +85,7 @@ def check_dtype(function: str, x: ShapedArray, argument: str, *, any_float: bool
 
 
 def check_same_dtype(function: str, **operands: ShapedArray) -> None:
-    """An error that names the operands unless all have one dtype."""
+    """Raise, naming the operands, unless all have one dtype."""
     if len({x.dtype for x in operands.values()}) > 1:
         have = ", ".join(f"{k} {dtypes.name(x.dtype)}" for k, x in operands.items())
         raise DtypeError(
@@ -96,7 +96,7 @@ def check_same_dtype(function: str, **operands: ShapedArray) -> None:
 
 
 def check_same_stack(function: str, cores: Sequence[int], **operands: ShapedArray) -> None:
-    """An error that names the operands unless their shapes without the core dimensions agree."""
+    """Raise, naming the operands, unless their shapes without the core dimensions agree."""
     stacks = [x.shape[: x.ndim - c] for c, x in zip(cores, operands.values(), strict=True)]
     for other in stacks[1:]:
         if not dims.same_shape(stacks[0], other):
@@ -112,7 +112,7 @@ def check_same_stack(function: str, cores: Sequence[int], **operands: ShapedArra
 
 
 def of(x: ShapedArray, *core: Any, dtype: Any = None, batch: int | None = None) -> ShapedArray:
-    """The type of a result: the stack of `x` (its first `batch` dimensions), then `core`."""
+    """Return the type of a result: the stack of `x` (its first `batch` dimensions), then `core`."""
     n = x.ndim - 2 if batch is None else batch
     return intern_aval((*x.shape[:n], *core), dtype or x.dtype, x.weak_type, None)
 
@@ -121,13 +121,13 @@ def of(x: ShapedArray, *core: Any, dtype: Any = None, batch: int | None = None) 
 
 
 def mT(x: Any) -> Any:
-    """Matrices transposed."""
+    """Transpose matrices."""
     n = aval_of(x).ndim
     return transpose(x, (*range(n - 2), n - 1, n - 2))
 
 
 def mH(x: Any) -> Any:
-    """Matrices conjugated and transposed."""
+    """Transpose and conjugate matrices."""
     return mT(conj_of(x))
 
 
@@ -136,17 +136,17 @@ def conj_of(x: Any) -> Any:
 
 
 def matmul(x: Any, y: Any) -> Any:
-    """Products of the matrices of two equal stacks, in full precision everywhere."""
+    """Multiply the matrices of two equal stacks, in full precision on all devices."""
     return batch_matmul(x, y, Precision.HIGHEST)
 
 
 def hermitian_part(x: Any) -> Any:
-    """(x + x^H) / 2."""
+    """Return (x + x^H) / 2."""
     return div(add(x, mH(x)), 2)
 
 
 def triangle_mask(shape: Sequence[Any], offset: int = 0) -> Any:
-    """True on and below the diagonal number `offset` of matrices of the given shape."""
+    """Return True on and below the diagonal number `offset` of matrices of the given shape."""
     rows, columns = _indices(shape)
     below = ge(add(rows, np.int32(offset)) if offset else rows, columns)
     return _stacked(below, shape)
@@ -167,51 +167,51 @@ def _stacked(x: Any, shape: Sequence[Any]) -> Any:
 
 
 def lower_part(x: Any, offset: int = 0) -> Any:
-    """`x` with zeros above the diagonal number `offset`."""
+    """Zero `x` above the diagonal number `offset`."""
     aval = aval_of(x)
     return select_n(triangle_mask(aval.shape, offset), zeros_of(aval), x)
 
 
 def upper_part(x: Any, offset: int = 0) -> Any:
-    """`x` with zeros below the diagonal number `offset`."""
+    """Zero `x` below the diagonal number `offset`."""
     aval = aval_of(x)
     return select_n(triangle_mask(aval.shape, offset - 1), x, zeros_of(aval))
 
 
 def diagonal_part(x: Any) -> Any:
-    """`x` with zeros off the diagonal."""
+    """Zero `x` off the diagonal."""
     aval = aval_of(x)
     return select_n(diagonal_mask(aval.shape), zeros_of(aval), x)
 
 
 def with_diagonal(x: Any, value: Any) -> Any:
-    """Matrices `x` with the number `value` all along their diagonals."""
+    """Set the diagonals of matrices `x` to `value`."""
     aval = aval_of(x)
     return select_n(diagonal_mask(aval.shape), x, full_of(aval, value))
 
 
 def identity(shape: Sequence[Any], dtype: Any) -> Any:
-    """Identity matrices of the given shape."""
+    """Return identity matrices of the given shape."""
     return convert(diagonal_mask(shape), dtype)
 
 
 def columns(x: Any, shape: Sequence[Any]) -> Any:
-    """The vectors `x` as factors of the columns of matrices of `shape`: x[..., None, :]."""
+    """Return the vectors `x` as factors of the columns of matrices of `shape`: x[..., None, :]."""
     n = len(shape)
     return broadcast_in_dim(x, tuple(shape), (*range(n - 2), n - 1))
 
 
 def rows(x: Any, shape: Sequence[Any]) -> Any:
-    """The vectors `x` as factors of the rows of matrices of `shape`: x[..., :, None]."""
+    """Return the vectors `x` as factors of the rows of matrices of `shape`: x[..., :, None]."""
     return broadcast_in_dim(x, tuple(shape), tuple(range(len(shape) - 1)))
 
 
 def take_rows(x: Any, order: Any) -> Any:
-    """Rows of matrices in a new order, one order for each matrix."""
+    """Permute the rows of matrices, with one order for each matrix."""
     aval = aval_of(x)
     n = aval.ndim - 2
     if dims.is_static(aval.shape) and 0 in aval.shape[:-1]:
-        return x  # no rows: a gather could not even take one
+        return x  # a gather cannot take a row of no rows
     stack = tuple(range(n))
     numbers = GatherDimensionNumbers((n + 1,), (n,), (n,), stack, stack)
     sizes = (*[1] * (n + 1), aval.shape[-1])
@@ -222,7 +222,7 @@ def take_rows(x: Any, order: Any) -> Any:
 
 
 def batch_in_front(p: Primitive) -> None:
-    """Map a primitive that works on stacks by one more dimension in front of all operands."""
+    """Batch a primitive on stacks by one more leading dimension of all operands."""
 
     def batch(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
         moved = [
@@ -236,9 +236,9 @@ def batch_in_front(p: Primitive) -> None:
 
 
 def each(function: Callable[..., tuple], cores: Sequence[int], *stacks: np.ndarray) -> list:
-    """NumPy: `function` of every matrix of the stacks, its results stacked again.
+    """Apply `function` to every matrix of the stacks in NumPy, and stack its results.
 
-    `cores` are the numbers of dimensions of one example of every operand.
+    `cores` are the ranks of one example of every operand.
     """
     shape = stacks[0].shape[: stacks[0].ndim - cores[0]]
     count = int(np.prod(shape, dtype=int))
@@ -247,11 +247,18 @@ def each(function: Callable[..., tuple], cores: Sequence[int], *stacks: np.ndarr
     return [np.stack(r).reshape(*shape, *r[0].shape) for r in zip(*results, strict=True)]
 
 
+def lapack_routine(name: str, *arrays: np.ndarray) -> Any:
+    """Return SciPy's LAPACK routine for the type of the arrays."""
+    import scipy.linalg
+
+    return scipy.linalg.get_lapack_funcs(name, arrays)
+
+
 # Lowering --------------------------------------------------------------------------------------------
 
 
 def uses_lapack(b: Any, *operands: Any) -> bool:
-    """Whether a native operation should give way to the faster LAPACK kernel."""
+    """Return whether the faster LAPACK kernel replaces a native operation."""
     return b.module.platform == "cpu" and all(
         is_lapack_dtype(x.aval.dtype) and dims.is_static(x.aval.shape) for x in operands
     )
@@ -270,9 +277,9 @@ def kernel(
 ) -> list[Any]:
     """Call a LAPACK kernel on stacks with `batch` leading dimensions.
 
-    `name` is the routine without the letter of its type: a pair where real and complex differ.
-    Attributes: characters as str, numbers as int, flags as bool. `in_place` holds pairs (operand,
-    result) that may share memory. Matrices are column-major, as LAPACK wants them.
+    `name` is the routine without its type prefix: a pair if real and complex differ. Attributes: characters
+    as str, numbers as int, flags as bool. `in_place` holds pairs (operand, result) that may share memory.
+    Matrices are column-major, as LAPACK requires.
     """
     what = target or (name if isinstance(name, str) else name[0])
     if b.module.platform != "cpu":
@@ -285,11 +292,11 @@ def kernel(
     shapes = []
     more: dict[str, str] = {}
     if not all(dims.is_static(x.aval.shape) for x in operands):
-        # the shapes of the results as operands, which go away when the sizes become known
+        # result shapes as operands, which are removed when the sizes are known
         shapes = [b.shape_value(out.shape) for out in outs]
         first = len(operands)
-        places = list(range(first, first + len(shapes)))
-        more["indices_of_shape_operands"] = f"dense<{places}> : tensor<{len(places)}xi64>"
+        positions = list(range(first, first + len(shapes)))
+        more["indices_of_shape_operands"] = f"dense<{positions}> : tensor<{len(positions)}xi64>"
     if any(0 in x.aval.shape for x in operands):
         return [_of_nothing(b, out, batch) for out in outs]
     if target is None:
@@ -315,12 +322,12 @@ def kernel(
 
 
 def _of_nothing(b: Any, out: ShapedArray, batch: int) -> Any:
-    """The factor of matrices without elements: as much of an identity matrix as its shape holds."""
+    """Return the factor of matrices without elements: an identity matrix of its shape."""
     if out.ndim - batch != 2:
         return b.full(0, out)
     index = out.with_dtype(_I32)
-    places = [b.iota(index, out.ndim - 2), b.iota(index, out.ndim - 1)]
-    return b.convert(b.compare("EQ", *places), out.dtype)
+    positions = [b.iota(index, out.ndim - 2), b.iota(index, out.ndim - 1)]
+    return b.convert(b.compare("EQ", *positions), out.dtype)
 
 
 def _text(value: Any) -> str:
@@ -332,7 +339,7 @@ def _text(value: Any) -> str:
 
 
 def _layouts(avals: Sequence[Any], batch: int, shapes: int = 0) -> str:
-    """Layouts of matrices, and of so many shapes after them."""
+    """Return layouts of matrices, and of so many shapes after them."""
     found = [*[_layout(a.ndim, batch) for a in avals], *["dense<0> : tensor<1xindex>"] * shapes]
     return "[" + ", ".join(found) + "]"
 
@@ -345,12 +352,12 @@ def _layout(ndim: int, batch: int) -> str:
 
 
 def info_of(x: ShapedArray, batch: int) -> ShapedArray:
-    """The type of LAPACK's report: one int32 for each matrix."""
+    """Return the type of LAPACK's info: one int32 for each matrix."""
     return intern_aval(x.shape[:batch], _I32, False, None)
 
 
 def nan_where_failed(b: Any, info: Any, xs: Sequence[Any], *, direction: str = "EQ") -> list[Any]:
-    """The results `xs`, all NaN for those matrices whose report is not zero (or not `direction` zero)."""
+    """Fill the results `xs` with NaN for matrices whose info is not zero (or not `direction` zero)."""
     ok = b.compare(direction, info, b.full_like(info, 0))
     n = info.aval.ndim
     return [

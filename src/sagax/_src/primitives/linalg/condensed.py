@@ -1,4 +1,4 @@
-"""Matrices turned by unitary ones into triangular, Hessenberg or tridiagonal form."""
+"""Define reductions of matrices to triangular, Hessenberg or tridiagonal form."""
 
 from __future__ import annotations
 
@@ -20,16 +20,10 @@ from sagax._src.primitives.linalg.common import (
     each,
     info_of,
     kernel,
+    lapack_routine,
     nan_where_failed,
     of,
 )
-
-
-def _lapack(name: str, *arrays: np.ndarray) -> Any:
-    import scipy.linalg
-
-    return scipy.linalg.get_lapack_funcs(name, arrays)
-
 
 # schur ------------------------------------------------------------------------------------------------
 
@@ -43,7 +37,7 @@ def schur(
     sort_eig_vals: bool = False,
     select_callable: Callable[..., Any] | None = None,
 ) -> list[Any]:
-    """T and unitary Z with x = Z T Z^H; T is upper triangular.
+    """Return T and unitary Z with x = Z T Z^H; T is upper triangular.
 
     Args:
       x: matrices of shape (..., n, n). For real ones T has blocks of two rows for pairs of complex
@@ -51,7 +45,7 @@ def schur(
       compute_schur_vectors: return Z too.
       sort_eig_vals, select_callable: eigenvalues cannot be sorted yet.
 
-    Returns the list [T, Z], or [T]. NaN where LAPACK finds none.
+    Returns the list [T, Z], or [T]. NaN if LAPACK fails.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -133,7 +127,7 @@ hessenberg_p = Primitive("hessenberg", family=MATRICES, multiple_results=True)
 
 
 def hessenberg(a: Any) -> list[Any]:
-    """H, zero below its first subdiagonal, with a = Q H Q^H, and the reflections of Q.
+    """Return H, zero below its first subdiagonal, with a = Q H Q^H, and the reflections of Q.
 
     Args:
       a: matrices of shape (..., n, n), n > 0.
@@ -174,7 +168,7 @@ def _(a: ShapedArray) -> list:
 
 @hessenberg_p.reference
 def _(a: np.ndarray) -> list:
-    return each(lambda x: _lapack("gehrd", x)(x)[:2], (2,), a)
+    return each(lambda x: lapack_routine("gehrd", x)(x)[:2], (2,), a)
 
 
 batch_in_front(hessenberg_p)
@@ -203,7 +197,7 @@ tridiagonal_p = Primitive("tridiagonal", family=MATRICES, multiple_results=True)
 
 
 def tridiagonal(a: Any, *, lower: bool = True) -> list[Any]:
-    """A real symmetric tridiagonal matrix similar to the Hermitian a, and the reflections between them.
+    """Return a real symmetric tridiagonal matrix similar to the Hermitian a, and the reflections.
 
     Args:
       a: Hermitian matrices of shape (..., n, n), n > 0.
@@ -240,7 +234,7 @@ def _(a: ShapedArray, *, lower: bool) -> list:
 def _(a: np.ndarray, *, lower: bool) -> list:
     def factor(x: np.ndarray) -> tuple:
         name = "hetrd" if x.dtype.kind == "c" else "sytrd"
-        return _lapack(name, x)(x, lower=int(lower))[:4]
+        return lapack_routine(name, x)(x, lower=int(lower))[:4]
 
     return each(factor, (2,), a)
 

@@ -1,4 +1,4 @@
-"""Eigenvalues and eigenvectors of Hermitian and of general matrices."""
+"""Define eigenvalues and eigenvectors of Hermitian and of general matrices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from sagax._src.primitives.structural import convert, reduce_sum, zeros_of
 
 
 def solve(a: Any, b: Any) -> Any:
-    """a^-1 b for general square matrices."""
+    """Return a^-1 b for general square matrices."""
     packed, _, order = lu_p.bind(a)
     low = triangular_solve(
         packed, take_rows(b, order), left_side=True, lower=True, unit_diagonal=True
@@ -54,18 +54,18 @@ def solve(a: Any, b: Any) -> Any:
 
 
 def _diagonal(x: Any) -> Any:
-    """The diagonals of matrices, as vectors."""
+    """Return the diagonals of matrices, as vectors."""
     return reduce_sum(diagonal_part(x), (aval_of(x).ndim - 1,))
 
 
 def _inverse_gaps(w: Any, shape: Sequence[Any]) -> Any:
-    """1 / (w_j - w_i) at i, j, and zero on the diagonal."""
+    """Return 1 / (w_j - w_i) at i, j, and zero on the diagonal."""
     gaps = sub(columns(w, shape), rows(w, shape))
     return with_diagonal(reciprocal(with_diagonal(gaps, 1)), 0)
 
 
 def _whole_range(function: str, subset: Any, size: Any) -> None:
-    """An error unless the subset of values asked for is all of them."""
+    """Raise unless the requested subset of values is all of them."""
     if subset is not None and tuple(subset) != (0, size):
         raise UnsupportedError(
             "a subset of the values cannot be computed alone here",
@@ -81,7 +81,7 @@ def _whole_range(function: str, subset: Any, size: Any) -> None:
 
 
 class EighImplementation(enum.Enum):
-    """How eigenvalues of Hermitian matrices are computed. The CPU has QR."""
+    """Select the implementation of Hermitian eigenvalues. The CPU has QR."""
 
     QR = "qr"
     JACOBI = "jacobi"
@@ -100,18 +100,18 @@ def eigh(
     subset_by_index: tuple[int, int] | None = None,
     implementation: EighImplementation | None = None,
 ) -> tuple[Any, Any]:
-    """Eigenvectors (the columns) and ascending real eigenvalues of Hermitian matrices.
+    """Compute eigenvectors (the columns) and ascending real eigenvalues of Hermitian matrices.
 
     Args:
       x: matrices of shape (..., n, n).
       lower: which triangle of x is read when `symmetrize_input` is False.
       symmetrize_input: take (x + x^H) / 2.
-      sort_eigenvalues: they are sorted here in any case.
-      subset_by_index: only all of them, None or (0, n), can be computed.
+      sort_eigenvalues: ignored; they are always sorted.
+      subset_by_index: None or (0, n): other subsets are not supported.
       implementation: on the CPU None or QR.
 
-    NaN where LAPACK finds none, as for matrices with NaNs. The derivative of eigenvectors is infinite
-    or NaN where eigenvalues coincide; it takes the perturbation of x to be Hermitian.
+    NaN if LAPACK fails, as for matrices with NaNs. The derivative of eigenvectors is infinite or NaN where
+    eigenvalues coincide; it assumes a Hermitian perturbation of x.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -214,7 +214,7 @@ def _(b: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> list:
 
 
 class EigImplementation(enum.Enum):
-    """How eigenvalues of general matrices are computed. The CPU has LAPACK."""
+    """Select the implementation of general eigenvalues. The CPU has LAPACK."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -233,7 +233,7 @@ def eig(
     implementation: EigImplementation | None = None,
     use_magma: bool | None = None,
 ) -> list[Any]:
-    """Eigenvalues of general square matrices, and their left and right eigenvectors.
+    """Compute eigenvalues of general square matrices, and their left and right eigenvectors.
 
     Args:
       x: matrices of shape (..., n, n).
@@ -243,9 +243,8 @@ def eig(
         simple, which cannot be checked.
       implementation, use_magma: on the CPU None or LAPACK.
 
-    Returns a list: complex eigenvalues (..., n), in no particular order, then what was asked for of
-    left and right eigenvectors, of norm one with a real component of greatest magnitude. NaN where
-    LAPACK finds none.
+    Returns a list: complex eigenvalues (..., n), in no particular order, then the requested left and right
+    eigenvectors, of norm one with a real component of greatest magnitude. NaN if LAPACK fails.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -317,10 +316,10 @@ def _(
             w, left, right = np.zeros(0), a, a
         else:
             w, left, right = scipy.linalg.eig(a, left=True, right=True)
-        wanted = [w]
-        wanted += [left] if compute_left_eigenvectors else []
-        wanted += [right] if compute_right_eigenvectors else []
-        return tuple(o.astype(dtype) for o in wanted)
+        requested = [w]
+        requested += [left] if compute_left_eigenvectors else []
+        requested += [right] if compute_right_eigenvectors else []
+        return tuple(o.astype(dtype) for o in requested)
 
     return each(values, (2,), x)
 
@@ -352,9 +351,9 @@ def _(
         implementation=implementation,
     )
     w, right = outs[0], outs[-1]
-    kept = outs if compute_right_eigenvectors else outs[:-1]
+    results = outs if compute_right_eigenvectors else outs[:-1]
     if is_zero(t) or 0 in aval_of(x).shape:
-        return kept, [Zero.like(aval_of(o)) for o in kept]
+        return results, [Zero.like(aval_of(o)) for o in results]
     t = convert(t, aval_of(w).dtype)
     inner = solve(right, matmul(t, right))
     out = [_diagonal(inner)]
@@ -365,7 +364,7 @@ def _(
         out.append(_eigenvector_tangent(left, _conjugate(w), turned))
     if compute_right_eigenvectors:
         out.append(_eigenvector_tangent(right, w, inner))
-    return kept, out
+    return results, out
 
 
 def _conjugate(w: Any) -> Any:
@@ -373,18 +372,18 @@ def _conjugate(w: Any) -> Any:
 
 
 def _eigenvector_tangent(v: Any, w: Any, inner: Any) -> Any:
-    """dV for V^-1 dA V = inner, such that norms stay one and the greatest components real."""
+    """Return dV for V^-1 dA V = inner, such that norms stay one and the greatest components real."""
     aval = aval_of(v)
     free = matmul(v, mul(_inverse_gaps(w, aval.shape), inner))
     rowwise = aval.ndim - 2
-    # what changes the norm: the real part of v^H dv
+    # the change of the norm: the real part of v^H dv
     overlap = add(mul(real(v), real(free)), mul(imag(v), imag(free)))
     growth = reduce_sum(overlap, (rowwise,))
-    # what turns the greatest component (real, say r): its imaginary part over r
+    # the rotation of the greatest component (real, say r): its imaginary part over r
     size = add(mul(real(v), real(v)), mul(imag(v), imag(v)))
     top = columns(reduce_max_p.bind(size, axes=(rowwise,)), aval.shape)
     greatest = convert(eq(size, top), aval_of(size).dtype)
-    # of components of equal size the one LAPACK chose is real: its imaginary part is exactly zero
+    # of components of equal size LAPACK's choice is real: its imaginary part is exactly zero
     is_real = convert(eq(imag(v), zeros_of(aval_of(size))), aval_of(size).dtype)
     chosen = mul(greatest, is_real)
     height = reduce_sum(mul(chosen, real(v)), (rowwise,))

@@ -1,4 +1,4 @@
-"""LU factors with partial pivoting."""
+"""Define LU factorization with partial pivoting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import MATRICES, matrix_size, shard_matrices
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32
-from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.arithmetic import add
@@ -44,10 +44,10 @@ lu_pivots_to_permutation_p = Primitive(
 
 
 def lu_pivots_to_permutation(pivots: Any, permutation_size: int) -> Any:
-    """The order of rows that the swaps of an LU factorisation lead to.
+    """Convert the row swaps of an LU factorization to a permutation.
 
     Args:
-      pivots: int32 of shape (..., k): row i was swapped with row `pivots[i]`, one after the other.
+      pivots: int32 of shape (..., k): row i was swapped with row `pivots[i]`, in order.
       permutation_size: the number of rows, at least k.
 
     >>> from sagax import lax
@@ -104,10 +104,7 @@ def _(pivots: np.ndarray, *, permutation_size: int) -> np.ndarray:
     return each(permutation, (1,), pivots)[0]
 
 
-@lu_pivots_to_permutation_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = lu_pivots_to_permutation_p.bind(*primals, **params)
-    return out, Zero.like(aval_of(out))
+set_zero_derivative(lu_pivots_to_permutation_p)
 
 
 batch_in_front(lu_pivots_to_permutation_p)
@@ -115,8 +112,8 @@ batch_in_front(lu_pivots_to_permutation_p)
 
 @lu_pivots_to_permutation_p.lower
 def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
-    # A loop over the swaps. In stacks each rewrites the whole order where it is i or the pivot: that
-    # costs little beside the factorisation and needs no scattered access.
+    # A loop over the swaps. In stacks each rewrites the whole permutation where the index is i or the pivot:
+    # that costs little relative to the factorization and needs no scatter.
     out = b.out
     n = out.ndim - 1
     stack = out.shape[:-1]
@@ -132,7 +129,7 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
         return b.broadcast_in_dim(x, out.shape, tuple(range(n + 1)))
 
     def element(x: Any, i: Any) -> Any:
-        """Of each vector of a stack the element at `i`, stretched."""
+        """Broadcast the element at `i` of each vector of a stack."""
         if dims.is_static(stack):
             sizes = b.ints((*stack, 1))
             return stretched(b.op("dynamic_slice", [x, *[zero] * n, i], one, slice_sizes=sizes))
@@ -159,12 +156,14 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
         is_i = b.compare("EQ", order, b.broadcast_in_dim(i, out.shape, ()))
         chosen = b.reduce("add", b.select(is_j, current, b.full(0, out)), 0, (n,))
         at_j = b.broadcast_in_dim(chosen, out.shape, tuple(range(n)))
-        # where i == j both say the same
+        # where i == j both agree
         swapped = b.select(is_i, at_j, b.select(is_j, at_i, current))
         return [step(i), swapped, pivots]
 
-    rounds = body if n else one_swap
-    return b.while_loop([zero, order, pivots], lambda i, *_: b.compare("LT", i, limit), rounds)[1]
+    loop_body = body if n else one_swap
+    return b.while_loop([zero, order, pivots], lambda i, *_: b.compare("LT", i, limit), loop_body)[
+        1
+    ]
 
 
 # lu ----------------------------------------------------------------------------------------------
@@ -173,7 +172,7 @@ lu_p = Primitive("lu", family=MATRICES, cost=matrix_size, multiple_results=True)
 
 
 def lu(x: Any) -> list[Any]:
-    """LU factors of matrices with partial pivoting: x[permutation] = L U.
+    """Factor matrices with partial pivoting: x[permutation] = L U.
 
     Args:
       x: matrices of shape (..., m, n); k is the lesser of m and n.
@@ -256,7 +255,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
 
 
 def _square(x: Any, size: Any) -> Any:
-    """Matrices cut or padded with zeros to size x size."""
+    """Pad or cut matrices to size x size, with zeros."""
     for axis in (-2, -1):
         aval = aval_of(x)
         have = aval.shape[axis]
@@ -272,7 +271,7 @@ def _square(x: Any, size: Any) -> Any:
 
 
 def _ones_from(aval: ShapedArray, start: Any) -> Any:
-    """Matrices of the given type with ones on the diagonal from place `start` on, else zeros."""
+    """Return matrices of the given type with ones on the diagonal from index `start` on, else zeros."""
     rest = aval.shape[-1] - start
     ones = identity((*aval.shape[:-2], rest, rest), aval.dtype)
     zero = np.zeros((), aval.dtype)[()]
@@ -289,7 +288,7 @@ def _(b: Any, x: Any) -> list:
     packed, pivots, info = kernel(
         b, "getrf", [x], [out, pivots_aval, info_of(out, n)], batch=n, in_place=[(0, 0)]
     )
-    # LAPACK counts from one; a positive report tells of a zero pivot, which is no failure
+    # LAPACK counts from one; a positive info reports a zero pivot, which is no failure
     pivots = b.op("subtract", [pivots, b.full(1, pivots_aval)], pivots_aval)
     (packed,) = nan_where_failed(b, info, [packed], direction="GE")
     outer, b.outs = b.outs, [order_aval]

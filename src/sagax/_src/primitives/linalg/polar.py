@@ -1,4 +1,4 @@
-"""The polar decomposition by products, QR and Cholesky factors alone."""
+"""Define the polar decomposition, by products, QR and Cholesky factors only."""
 
 from __future__ import annotations
 
@@ -42,21 +42,21 @@ def qdwh(
     eps: float | None = None,
     dynamic_shape: tuple[int, int] | None = None,
 ) -> tuple[Any, Any, Any, Any]:
-    """The polar factors of x = u h: u with orthonormal columns, h Hermitian and positive semidefinite.
+    """Compute the polar factors of x = u h: u with orthonormal columns, h Hermitian positive semidefinite.
 
-    The iteration is the dynamically weighted one of Halley (Y. Nakatsukasa, Z. Bai, F. Gygi, 2010). Its
-    weights follow from a bound on the condition number, 1 / eps, so that the number of steps is known
-    beforehand: six in single and double precision.
+    The iteration is the dynamically weighted one of Halley (Y. Nakatsukasa, Z. Bai, F. Gygi, 2010). Its weights
+    follow from a bound on the condition number, 1 / eps, so that the number of iterations is static: six in
+    single and double precision.
 
     Args:
       x: a matrix of shape (m, n), m >= n.
-      is_hermitian: x is Hermitian; u is made exactly so.
+      is_hermitian: x is Hermitian; u is symmetrized.
       max_iterations: stop after so many steps (default 10).
-      eps: the smallest singular value over the greatest that is told from zero; default: the
-        precision of the dtype.
+      eps: the ratio of the smallest nonzero singular value to the greatest; default: the precision of the
+          dtype.
       dynamic_shape: not supported.
 
-    Returns u, h, the number of steps, and whether the last one changed nothing that counts.
+    Returns u, h, the number of steps, and whether the last step converged.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -95,17 +95,17 @@ def qdwh(
         last, u = u, (_by_qr if c > _QR_ABOVE else _by_cholesky)(u, a, b, c)
         if is_hermitian:
             u = hermitian_part(u)
-    # the iteration converges cubically: what the last step moved, cubed, is what is left
+    # the iteration converges cubically: the remaining error is the cube of the last step
     moved = _frobenius(sub(u, last))
     converged = le(moved, scalar_like((10 * precision) ** (1 / 3), aval_of(moved).dtype))
-    # one step of Newton and Schulz cleans u of rounding errors
+    # one step of Newton and Schulz removes rounding errors of u
     u = sub(mul(u, 1.5), mul(matmul(u, matmul(mH(u), u)), 0.5))
     h = hermitian_part(matmul(mH(u), x))
     return u, h, np.int32(len(weights)), converged
 
 
 def _weights(lower: float, precision: float) -> list[tuple[float, float, float]]:
-    """Weights of each step, from the lower bound of the singular values to where all are one."""
+    """Return weights of each step, from the lower bound of the singular values until all are one."""
     found = []
     while abs(1 - lower) > 10 * precision and len(found) < 20:
         square = lower * lower
@@ -120,7 +120,7 @@ def _weights(lower: float, precision: float) -> list[tuple[float, float, float]]
 
 
 def _norm_bound(x: Any) -> Any:
-    """An upper bound of the greatest singular value: from sums of rows and of columns; 1 for zero."""
+    """Bound the greatest singular value from above, by sums of rows and of columns; 1 for zero."""
     size = absolute(x)
     sums = [reduce_max_p.bind(reduce_sum(size, (axis,)), axes=(0,)) for axis in (0, 1)]
     smallest = scalar_like(np.finfo(aval_of(size).dtype).tiny, aval_of(size).dtype)

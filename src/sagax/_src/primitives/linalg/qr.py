@@ -1,4 +1,4 @@
-"""QR factors, and the Householder reflections that they are made of."""
+"""Define QR factorization and Householder reflections."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ from sagax._src.primitives.linalg.common import (
     each,
     identity,
     kernel,
+    lapack_routine,
     lower_part,
     matmul,
     mH,
@@ -48,12 +49,6 @@ from sagax._src.primitives.structural import broadcast_in_dim, convert, full_of
 _I32 = np.dtype(np.int32)
 
 
-def _lapack(name: str, *arrays: np.ndarray) -> Any:
-    import scipy.linalg
-
-    return scipy.linalg.get_lapack_funcs(name, arrays)
-
-
 # geqrf: R and reflections -------------------------------------------------------------------------
 
 geqrf_p = Primitive("geqrf", family=MATRICES, multiple_results=True)
@@ -66,7 +61,7 @@ geqrf_p.samples = [
 
 
 def geqrf(a: Any) -> list[Any]:
-    """R, with the vectors of the reflections below its diagonal, and their factors tau."""
+    """Return R, with the vectors of the reflections below its diagonal, and their factors tau."""
     return geqrf_p.bind(a)
 
 
@@ -81,7 +76,7 @@ def _(a: np.ndarray) -> list:
     def factor(x: np.ndarray) -> tuple:
         if x.size == 0:
             return x, np.zeros(min(x.shape), x.dtype)
-        packed, taus, _, _ = _lapack("geqrf", x)(x)
+        packed, taus, _, _ = lapack_routine("geqrf", x)(x)
         return packed, taus
 
     return each(factor, (2,), a)
@@ -107,10 +102,10 @@ geqp3_p.samples = [
 
 
 def geqp3(a: Any, jpvt: Any) -> list[Any]:
-    """As `geqrf` for the columns of a in an order that makes the diagonal of R descend.
+    """Factor as `geqrf` does, with columns in an order that makes the diagonal of R descend.
 
-    `jpvt` is int32 of shape (..., n): columns where it is not zero come first. The order found is the
-    second result, counted from one.
+    `jpvt` is int32 of shape (..., n): nonzero columns come first. The second result is the order, counted from
+    one.
     """
     return geqp3_p.bind(a, jpvt)
 
@@ -131,7 +126,7 @@ def _(a: ShapedArray, jpvt: ShapedArray) -> list:
 @geqp3_p.reference
 def _(a: np.ndarray, jpvt: np.ndarray) -> list:
     def factor(x: np.ndarray, _: np.ndarray) -> tuple:
-        packed, order, taus, _, _ = _lapack("geqp3", x)(x)
+        packed, order, taus, _, _ = lapack_routine("geqp3", x)(x)
         return packed, order.astype(np.int32), taus
 
     return each(factor, (2, 1), a, jpvt)
@@ -142,8 +137,8 @@ batch_in_front(geqp3_p)
 
 @geqp3_p.lower
 def _(b: Any, a: Any, jpvt: Any) -> list:
-    places = [(0, 0), (1, 1)]
-    return kernel(b, "geqp3", [a, jpvt], b.outs, batch=a.aval.ndim - 2, in_place=places)
+    aliases = [(0, 0), (1, 1)]
+    return kernel(b, "geqp3", [a, jpvt], b.outs, batch=a.aval.ndim - 2, in_place=aliases)
 
 
 # householder_product ------------------------------------------------------------------------------
@@ -154,7 +149,7 @@ householder_product_p = Primitive(
 
 
 def householder_product(a: Any, taus: Any) -> Any:
-    """The first n columns of the product of Householder reflections.
+    """Return the first n columns of the product of Householder reflections.
 
     Args:
       a: matrices of shape (..., m, n), m >= n, with the vectors of the reflections below the diagonal.
@@ -210,7 +205,7 @@ def _(a: ShapedArray, taus: ShapedArray) -> ShapedArray:
 
 
 def _product(a: np.ndarray, taus: np.ndarray) -> np.ndarray:
-    """The product of the reflections I - tau v v^H, whole."""
+    """Return the whole product of the reflections I - tau v v^H."""
     q = np.eye(a.shape[0], dtype=a.dtype)
     for k, tau in enumerate(taus):
         v = a[:, k].copy()
@@ -240,7 +235,7 @@ ormqr_p = Primitive("ormqr", family=MATRICES, shard_rule=shard_matrices(2, 1, 2)
 
 
 def ormqr(a: Any, taus: Any, c: Any, *, left: bool = True, transpose: bool = False) -> Any:
-    """Q c (or c Q) for the Q of Householder reflections, without forming it.
+    """Multiply c by the Q of Householder reflections, without forming it: Q c (or c Q).
 
     Args:
       a: the vectors of the reflections, shape (..., m, n), as `householder_product` takes them.
@@ -320,7 +315,7 @@ qr_p = Primitive("qr", family=MATRICES, cost=matrix_size, multiple_results=True)
 def qr(
     x: Any, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
 ) -> tuple[Any, ...]:
-    """Q with orthonormal columns and upper triangular R with x = Q R.
+    """Return Q with orthonormal columns and upper triangular R with x = Q R.
 
     Args:
       x: matrices of shape (..., m, n); k is the lesser of m and n.
@@ -328,7 +323,7 @@ def qr(
         that order as a third array, int32 of shape (..., n): x[:, order] = Q R.
       full_matrices: Q of shape (..., m, m) and R of shape (..., m, n), in place of (..., m, k) and
         (..., k, n).
-      use_magma: for other platforms; without effect.
+      use_magma: for other platforms; no effect.
 
     The signs are LAPACK's: the diagonal of R may be negative.
 
@@ -450,7 +445,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, pivoting: bool, **para
 
 
 def _completed(q: Any, t: Any, n: int) -> Any:
-    """The tangents of Q, where the first `n` columns of `t` are right and the rest is a rotation of it.
+    """Complete the tangents of Q: the first `n` columns of `t` are correct, the rest only up to a rotation.
 
     Q is a product of Householder reflections, Q = I - V T V^H with V = [V1; V2] of n columns, V1 unit lower
     triangular. So the first columns determine the rest: with B = V T V1^H, the first columns of I - Q, and

@@ -1,4 +1,4 @@
-"""Singular values and vectors."""
+"""Define the singular value decomposition."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from sagax._src.primitives.structural import convert, zeros_of
 
 
 class SvdAlgorithm(enum.Enum):
-    """How singular values are computed. The CPU has all but JACOBI and POLAR."""
+    """Select the algorithm of the decomposition. The CPU has all but JACOBI and POLAR."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -61,18 +61,18 @@ def svd(
     subset_by_index: tuple[int, int] | None = None,
     algorithm: SvdAlgorithm | None = None,
 ) -> Any:
-    """U, s and V^H with x = U diag(s) V^H, or s alone without `compute_uv`.
+    """Compute U, s and V^H with x = U diag(s) V^H, or s only without `compute_uv`.
 
     Args:
       x: matrices of shape (..., m, n); k is the lesser of m and n.
       full_matrices: U of shape (..., m, m) and V^H of shape (..., n, n), in place of (..., m, k) and
         (..., k, n).
-      subset_by_index: only all of them, None or (0, k), can be computed.
+      subset_by_index: None or (0, k): other subsets are not supported.
       algorithm: on the CPU QR, or divide and conquer (the default).
 
-    s of shape (..., k) descends. NaN where LAPACK finds none, as for matrices with NaNs. The derivative
-    of singular vectors is infinite or NaN where singular values coincide, and they have none with
-    full matrices unless m = n.
+    s of shape (..., k) descends. NaN if LAPACK fails, as for matrices with NaNs. The derivative of singular
+    vectors is infinite or NaN where singular values coincide, and they have none with full matrices unless
+    m = n.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -199,16 +199,16 @@ def _(
     if not compute_uv:
         full_matrices = False
     s, u, vh = outs = svd_p.bind(x, full_matrices=full_matrices, compute_uv=True, **params)
-    kept = outs if compute_uv else outs[:1]
+    results = outs if compute_uv else outs[:1]
     if is_zero(t) or 0 in aval.shape:
-        return kept, [Zero.like(aval_of(o)) for o in kept]
+        return results, [Zero.like(aval_of(o)) for o in results]
     v = mH(vh)
     moved = matmul(t, v)
     inner = matmul(mH(u), moved)
     ts = _diagonal(inner)
     ts = real(ts) if dtype_predicates.is_complex(aval.dtype) else ts
     if not compute_uv:
-        return kept, [ts]
+        return results, [ts]
     shape = aval_of(inner).shape
     inverse = convert(_safe_reciprocal(s), aval.dtype)
     by_column, by_row = (convert(f(s, shape), aval.dtype) for f in (columns, rows))
@@ -228,11 +228,11 @@ def _(
         back = matmul(mH(t), u)
         outside = sub(back, matmul(v, mH(inner)))
         tv = add(tv, mul(outside, columns(inverse, aval_of(outside).shape)))
-    return kept, [ts, tu, mH(tv)]
+    return results, [ts, tu, mH(tv)]
 
 
 def _safe_reciprocal(s: Any) -> Any:
-    """1 / s, and zero where s is zero."""
+    """Return 1 / s, and zero where s is zero."""
     zero = zeros_of(aval_of(s))
     vanishes = eq(s, zero)
     return select_n(vanishes, reciprocal(select_n(vanishes, s, add(zero, 1))), zero)

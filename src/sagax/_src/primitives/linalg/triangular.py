@@ -1,4 +1,4 @@
-"""Systems of linear equations with triangular and tridiagonal matrices."""
+"""Define solvers of triangular and tridiagonal linear systems."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def triangular_solve(
     conjugate_a: bool = False,
     unit_diagonal: bool = False,
 ) -> Any:
-    """The solution x of op(a) x = b (`left_side`), or of x op(a) = b, for triangular a.
+    """Solve op(a) x = b (`left_side`), or x op(a) = b, for x with triangular a.
 
     Args:
       a: matrices of shape (..., m, m), of which only the `lower` (or upper) triangle is read.
       b: right sides of shape (..., m, n), or (..., n, m) without `left_side`; a vector for each
         matrix if `b` has one dimension less than `a`.
-      transpose_a, conjugate_a: what op does.
-      unit_diagonal: take the diagonal of a as ones, whatever it holds.
+      transpose_a, conjugate_a: define op.
+      unit_diagonal: assume ones on the diagonal of a, whatever it holds.
 
     A zero on the diagonal gives infinities and NaNs.
 
@@ -212,7 +212,7 @@ def _(
 ) -> tuple:
     if in_dims[0] is not None:
         return _batch_both(axis, args, in_dims, left_side=left_side, **params)
-    # one matrix for all examples: their right sides stand beside each other
+    # one matrix for all examples: concatenate their right-hand sides
     a, b = args
     n = aval_of(b).ndim - 3
     at = n + (2 if left_side else 1)
@@ -274,7 +274,7 @@ tridiagonal_solve_p = Primitive(
 
 
 def tridiagonal_solve(dl: Any, d: Any, du: Any, b: Any, *, perturb_singular: bool = False) -> Any:
-    """The solution x of A x = b for the tridiagonal A with the given diagonals.
+    """Solve A x = b for x, for the tridiagonal A with the given diagonals.
 
     Args:
       dl: below the diagonal, shape (..., m): `dl[i]` is A[i, i-1], and `dl[0]` is not read.
@@ -347,7 +347,7 @@ def _(
 
 
 def _shifted(x: Any, by: int) -> Any:
-    """The elements of the last dimension moved by `by` places (1 or -1), zero where none came."""
+    """Shift the elements of the last dimension by `by` (1 or -1), filling with zero."""
     zero = np.zeros((), aval_of(x).dtype)[()]
     return pad(x, zero, [(0, 0, 0)] * (aval_of(x).ndim - 1) + [(by, -by, 0)])
 
@@ -359,7 +359,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     x = tridiagonal_solve_p.bind(dl, d, du, b, **params)
     aval = aval_of(x)
     right = tb
-    # what the tangents of the diagonals contribute: -(dA) x, a row of x or of its neighbours each
+    # the tangents of the diagonals contribute -(dA) x: products with a row of x or its neighbors
     for t, step in ((tl, 1), (td, 0), (tu, -1)):
         if not is_zero(t):
             neighbour = mT(_shifted(mT(x), step)) if step else x
@@ -371,7 +371,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
 
 @tridiagonal_solve_p.transpose
 def _(ct: Any, dl: Any, d: Any, du: Any, b: Any, **params: Any) -> tuple:
-    # the transposed matrix: its lower diagonal is the upper one, a place further on
+    # the transposed matrix: its lower diagonal is the upper one, shifted by one
     solved = tridiagonal_solve_p.bind(_shifted(du, 1), d, _shifted(dl, -1), ct, **params)
     return None, None, None, solved
 

@@ -1,1 +1,1 @@
-"""Special functions, element by element, of floating point numbers: import the module that is needed."""
+"""Define elementwise special functions of floats; modules are imported on first use."""

@@ -1,6 +1,6 @@
-"""Modified Bessel functions of order 0 and 1, scaled by exp(-|x|).
+"""Define modified Bessel functions of order 0 and 1, scaled by exp(-|x|).
 
-Up to a bound the power series, whose terms are all positive; beyond, Hankel's expansion, which has full
+Up to a bound they use the power series, whose terms are all positive; beyond, Hankel's expansion, which has full
 accuracy there. DLMF 10.25.2 and 10.40.1.
 """
 
@@ -30,12 +30,12 @@ from sagax._src.primitives.special.common import scipy_reference, unary_samples
 
 
 def _scaled(x: Number, order: int) -> Number:
-    """exp(-x) I(x) of the given order for x >= 0."""
-    bound, rounds, terms = (24.0, 48, 24) if x.double else (10.0, 22, 9)
+    """Return exp(-x) I(x) of the given order for x >= 0."""
+    bound, iterations, terms = (24.0, 48, 24) if x.double else (10.0, 22, 9)
     near = minimum(x, bound)
     quarter = 0.25 * near * near
     series = x.like(1.0)
-    for k in range(rounds, 0, -1):
+    for k in range(iterations, 0, -1):
         series = 1 + quarter * (1 / (k * (k + order))) * series
     series = series * exp(-near) * ((0.5 * near) if order else 1.0)
     far = maximum(x, bound)
@@ -61,7 +61,7 @@ def _i0e(x: Number) -> Number:
 
 
 def bessel_i0e(x: Any) -> Any:
-    """exp(-|x|) I0(x): the modified Bessel function of order 0, scaled so that it stays finite.
+    """Return exp(-|x|) I0(x): the modified Bessel function of order 0, scaled to stay finite.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -72,7 +72,7 @@ def bessel_i0e(x: Any) -> Any:
 
 
 def _i1e_slope(t: Any, out: Any, x: Any) -> Any:
-    """I1' = I0 - I1 / x, and the derivative of the scale; 1/2 at zero."""
+    """Return I1' = I0 - I1 / x, with the derivative of the scale; 1/2 at zero."""
     tiny = dtypes.finfo(aval_of(x).dtype).eps
     at_zero = le(abs(x), tiny)
     y = select_n(at_zero, x, full_like(x, tiny))
@@ -95,7 +95,7 @@ def _i1e(x: Number) -> Number:
 
 
 def bessel_i1e(x: Any) -> Any:
-    """exp(-|x|) I1(x): the modified Bessel function of order 1, scaled so that it stays finite.
+    """Return exp(-|x|) I1(x): the modified Bessel function of order 1, scaled to stay finite.
 
     >>> from sagax import lax
     >>> import numpy as np

@@ -1,14 +1,14 @@
-"""The regularized incomplete beta function.
+"""Define the regularized incomplete beta function.
 
 With the logit y of t as variable the lower tail of the beta distribution is
 
     I_x(a, b) = x**a (1 - x)**b / B(a, b) * integral of exp(-E(w)) dw over w > 0,
     E(w) = a w + (a + b) log(1 - x + x e**-w),
 
-where w is how far the logit lies below that of x. For x below the mean E is convex and rises from 0;
-Gauss's quadrature as far as E = log(1/accuracy) is exact for all large parameters. Where one of them
-is small, a continued fraction converges in less than a hundred rounds. Above the mean the parameters
-change places.
+where w is the distance of the logit below that of x. For x below the mean E is convex and rises from 0;
+Gauss's quadrature as far as E = log(1/accuracy) is exact for all large parameters. If one of them is small,
+a continued fraction converges in less than a hundred iterations. Above the mean the parameters are
+swapped.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ from sagax._src.primitives.transcendental import log as log_of
 from sagax._src.primitives.transcendental import log1p as log1p_of
 from sagax._src.primitives.transcendental import widened
 
-# The pieces; x is in (0, 1), y = 1 - x ------------------------------------------------------------------
+# The parts; x is in (0, 1), y = 1 - x -------------------------------------------------------------------
 
 
 def _excess(a: Number, b: Number, x: Number) -> Number:
-    """(a + b) x - a, how far x lies above the mean: a small difference of large numbers."""
+    """Return (a + b) x - a, the excess of x over the mean: a small difference of large numbers."""
     total, lost = exact_sum(a, b)
     product, rest = exact_product(total, x)
     return (product - a) + (rest + lost * x)
 
 
 def _logit_density(a: Number, b: Number, x: Number, y: Number) -> Number:
-    """x**a y**b / B(a, b), the density of the logit.
+    """Return x**a y**b / B(a, b), the density of the logit.
 
     Exponents are written so that they are as small as the result permits. With s the smaller
     parameter, 1 / B = s gamma(s + l) / (gamma(l) gamma(1 + s)).
@@ -91,14 +91,14 @@ def _logit_density(a: Number, b: Number, x: Number, y: Number) -> Number:
 
 
 def _mean_rest(x: Number, v: Number) -> Number:
-    """log(1 + x (e**v - 1)) - x v; for x > 1/2 by the symmetry of x, v and 1 - x, -v."""
+    """Return log(1 + x (e**v - 1)) - x v; for x > 1/2 by the symmetry of x, v and 1 - x, -v."""
     turn = x > 0.5
     x, v = where(turn, 1 - x, x), where(turn, -v, v)
     return x * exp_rest(v) - log1p_rest(x * expm1(v))
 
 
 def _tail(a: Number, b: Number, x: Number, y: Number, slope: Number, needed: Number) -> Number:
-    """The integral of exp(-E), where E has the given slope a y - b x at w = 0."""
+    """Integrate exp(-E), where E has the given slope a y - b x at w = 0."""
     a, b, slope = where(needed, a, LARGE), where(needed, b, LARGE), where(needed, slope, 0.0)
     x, y = where(needed, x, 0.5), where(needed, y, 0.5)
     total = a + b
@@ -123,7 +123,7 @@ def _tail(a: Number, b: Number, x: Number, y: Number, slope: Number, needed: Num
 
 
 def _fraction(a: Number, b: Number, x: Number, y: Number, needed: Number) -> Number:
-    """B(a, b) I / (x**a y**b) as the contracted continued fraction, by Lentz's method.
+    """Return B(a, b) I / (x**a y**b) as the contracted continued fraction, by Lentz's method.
 
     A. R. DiDonato and A. H. Morris, Algorithm 708, ACM Trans. Math. Softw. 18 (1992), equation 9.
     """
@@ -185,9 +185,9 @@ regularized_incomplete_beta_p = elementwise(
 
 
 def _split(a: Number, b: Number, large: Number) -> Number:
-    """Up to here the lower tail is computed, beyond the upper one.
+    """Return the boundary between computing the lower tail and the upper one.
 
-    It is the mean, moved so far from 0 and 1 that the fraction converges on either side.
+    It is the mean, moved away from 0 and 1 so that the fraction converges on either side.
     """
     mean, inner = a / (a + b), (a + 1) / (a + b + 2)
     limited = where(
@@ -221,7 +221,7 @@ def _incomplete_beta(a: Number, b: Number, x: Number) -> Number:
     integral = where(large, tail, fraction)
     part = minimum(density * integral, 1.0)
     out = where(above, 1 - part, part)
-    # without mass on one side all of it lies at the other end
+    # if one side has no mass, all of it is at the other end
     out = where(a.equals(0.0) | b.equals(math.inf), 1.0, out)
     out = where(b.equals(0.0) | a.equals(math.inf), 0.0, out)
     out = where(x.equals(0.0), 0.0, where(x.equals(1.0), 1.0, out))
@@ -229,7 +229,7 @@ def _incomplete_beta(a: Number, b: Number, x: Number) -> Number:
 
 
 def betainc(a: Any, b: Any, x: Any) -> Any:
-    """The regularized incomplete beta function: the distribution function of Beta(a, b) at `x`.
+    """Return the regularized incomplete beta function: the distribution function of Beta(a, b) at `x`.
 
     It is the integral of t**(a-1) (1-t)**(b-1) / B(a, b) from 0 to `x`, for a, b > 0 and 0 <= x <= 1.
     All arguments have one floating dtype. Differentiable with respect to `x` only.
@@ -246,14 +246,14 @@ def betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 def _density_numpy(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> Any:
-    import scipy.special  # here, since it loads slowly and only references need it
+    import scipy.special  # imported here, since it loads slowly and only references need it
 
     powers = scipy.special.xlogy(a - 1, x) + scipy.special.xlog1py(b - 1, -x)
     return np.exp(powers - scipy.special.betaln(a, b))
 
 
 def _log_slope(a: Any, b: Any, log_x: Any) -> Any:
-    """The derivative of the logarithm of the density in `a`."""
+    """Return the derivative of the logarithm of the density in `a`."""
     return add(log_x, sub(digamma(add(a, b)), digamma(a)))
 
 
@@ -280,7 +280,7 @@ def _beta_density(a: Number, b: Number, x: Number) -> Number:
     out = _logit_density(p, q, t, 1 - t) / (t * (1 - t))
 
     def end(own: Number, other: Number) -> Number:
-        """The value where the factor with the parameter `own` is 0 ** (own - 1)."""
+        """Return the value where the factor with the parameter `own` is 0 ** (own - 1)."""
         return where(own < 1, math.inf, where(own.equals(1.0), other, 0.0))
 
     out = where(x.equals(0.0), end(a, b), where(x.equals(1.0), end(b, a), out))
@@ -289,5 +289,5 @@ def _beta_density(a: Number, b: Number, x: Number) -> Number:
 
 
 def beta_density(a: Any, b: Any, x: Any) -> Any:
-    """x**(a-1) (1-x)**(b-1) / B(a, b), with all digits also for large parameters."""
+    """Return x**(a-1) (1-x)**(b-1) / B(a, b), accurate also for large parameters."""
     return beta_density_p.bind(*operands(a, b, x))

@@ -1,4 +1,4 @@
-"""What the special functions share: references of SciPy, and samples."""
+"""Share SciPy references and samples among special functions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from sagax._src.primitives.transcendental import widened
 
 
 def scipy_reference(name: str) -> Callable[..., Any]:
-    """The function `name` of scipy.special, in float32 for narrower floats."""
+    """Return the function `name` of scipy.special, in float32 for narrower floats."""
 
     def reference(*xs: np.ndarray) -> Any:
-        import scipy.special  # here, since it loads slowly and only references need it
+        import scipy.special  # imported here, since it loads slowly and only references need it
 
         return getattr(scipy.special, name)(*xs)
 
@@ -23,7 +23,7 @@ def scipy_reference(name: str) -> Callable[..., Any]:
 
 
 def unary_samples(low: float, high: float) -> list[Sample]:
-    """Operands of a function of one number between `low` and `high`."""
+    """Return sample operands between `low` and `high` for a unary function."""
     return [
         Sample(f32(2, 3, low=low, high=high)),
         Sample(f32(low=low, high=high)),

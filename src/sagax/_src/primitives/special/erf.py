@@ -1,4 +1,4 @@
-"""The error function, its complement and its inverse."""
+"""Define the error function, its complement and its inverse."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ exp_neg_square_p = elementwise(
     "exp_neg_square",
     numpy=widened(lambda x: np.exp(-np.square(x.astype(np.float64)))),
     accepts=floating,
-    # where it vanishes so does its slope, even at infinity
+    # where the function vanishes so does its slope, even at infinity
     jvp=lambda t, out, x: mul(t, mul(-2.0, mul(select_n(eq(out, 0), x, full_like(x, 0)), out))),
     samples=unary_samples(-2, 2),
 )
@@ -37,7 +37,7 @@ exp_neg_square_p = elementwise(
 def _exp_neg_square(x: Number) -> Number:
     """Split x = h + l so that h**2 is exact; then e**(-x**2) = e**(-h**2) e**(-(x - h)(x + h)).
 
-    The second factor as its difference from 1: an engine may join the product of two exponentials.
+    The second factor is kept as its difference from 1: XLA may merge a product of two exponentials.
 
     As in W. J. Cody, Rational Chebyshev approximations for the error function, Math. Comp. 23 (1969).
     """
@@ -49,7 +49,7 @@ def _exp_neg_square(x: Number) -> Number:
 
 
 def exp_neg_square(x: Any) -> Any:
-    """exp(-x**2), element by element, with all digits also for large `x`."""
+    """Return exp(-x**2), elementwise, accurate also for large `x`."""
     return exp_neg_square_p.bind(x)
 
 
@@ -67,7 +67,7 @@ lower_to(erf_p, "chlo.erf")
 
 
 def erf(x: Any) -> Any:
-    """The error function of `x`: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to `x`.
+    """Return the error function of `x`: 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to `x`.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -88,9 +88,9 @@ lower_to(erfc_p, "chlo.erfc")
 
 
 def erfc(x: Any, *, accuracy: Any = None) -> Any:
-    """1 - erf(x), without cancellation for large `x`.
+    """Return 1 - erf(x), without cancellation for large `x`.
 
-    `accuracy` is accepted for the sake of other functions that have a choice; there is none here.
+    `accuracy` is accepted for uniformity; it has no effect.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -111,7 +111,7 @@ lower_to(erf_inv_p, "chlo.erf_inv")
 
 
 def erf_inv(x: Any) -> Any:
-    """The number whose error function is `x`: infinite at -1 and 1, NaN beyond.
+    """Return the number whose error function is `x`: infinite at -1 and 1, NaN beyond.
 
     >>> from sagax import lax
     >>> import numpy as np

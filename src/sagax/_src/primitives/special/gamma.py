@@ -1,4 +1,4 @@
-"""The logarithm of the gamma function and its derivatives, and the zeta function behind them."""
+"""Define the logarithm of the gamma function, its derivatives, and the zeta function."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ lgamma_p = elementwise(
 
 @functools.cache
 def _taylor(terms: int) -> tuple[float, ...]:
-    """Coefficients of z**2, z**3, ... in log gamma(2 + z): (-1)**k (zeta(k) - 1) / k. DLMF 5.7.3."""
+    """Return coefficients of z**2, z**3, ... in log gamma(2 + z): (-1)**k (zeta(k) - 1) / k. DLMF 5.7.3."""
     return tuple([(-1) ** k * _zeta_less_1(k) / k for k in range(2, terms + 2)])
 
 
@@ -78,19 +78,19 @@ def _zeta_less_1(s: int) -> float:
 
 
 def _log_gamma_2p(z: Number) -> Number:
-    """log gamma(2 + z) for |z| <= 1/2, exact in proportion to z."""
+    """Return log gamma(2 + z) for |z| <= 1/2, with small relative error in z."""
     return z * (1 - _EULER) + z * z * polynomial(z, _taylor(26 if z.double else 14))
 
 
 def log_gamma_1p(z: Number) -> Number:
-    """log gamma(1 + z) for z >= 0, exact in proportion to z where z is small."""
+    """Return log gamma(1 + z) for z >= 0, with small relative error for small z."""
     near = minimum(z, 0.5)
     return where(z < 0.5, _log_gamma_2p(near) - log1p(near), log_gamma_positive(1 + z))
 
 
 def log_gamma_positive(x: Number) -> Number:
-    """log gamma(x) for x > 0: all terms have one sign, or vanish where the sum does."""
-    # Small x are moved up, by one or two, those from 1.5 to LARGE down into [1.5, 2.5].
+    """Return log gamma(x) for x > 0: all terms have one sign, or vanish where the sum does."""
+    # Small x are shifted up by one or two, those from 1.5 to LARGE down into [1.5, 2.5].
     tiny, low, far = x < 0.5, x < 1.5, x >= LARGE
     reduced, product = minimum(x, LARGE), x.like(1.0)
     for _ in range(int(LARGE) - 2):
@@ -108,7 +108,7 @@ def log_gamma_positive(x: Number) -> Number:
 
 @formula(lgamma_p)
 def log_gamma(x: Number) -> Number:
-    """On the left by reflection: gamma(x) gamma(-x) = -pi / (x sin(pi x)). DLMF 5.5.3."""
+    """Extend to negative x by reflection: gamma(x) gamma(-x) = -pi / (x sin(pi x)). DLMF 5.5.3."""
     size = absolute(x)
     right = log_gamma_positive(size)
     part = size - floor(size)
@@ -119,7 +119,7 @@ def log_gamma(x: Number) -> Number:
 
 
 def lgamma(x: Any) -> Any:
-    """The logarithm of the absolute value of the gamma function of `x`; inf at its poles 0, -1, -2, ...
+    """Return the logarithm of the absolute value of gamma(x); inf at its poles 0, -1, -2, ...
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -146,7 +146,7 @@ def digamma_of(x: Number) -> Number:
 
 
 def digamma(x: Any) -> Any:
-    """The derivative of `lgamma` at `x`; NaN at -1, -2, ...
+    """Return the derivative of `lgamma` at `x`; NaN at -1, -2, ...
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -187,7 +187,7 @@ zeta_p = elementwise(
 
 
 def zeta_positive(s: Number, q: Number) -> Number:
-    """The sum of (k + q)**-s for q > 0: some terms, then Euler and Maclaurin's. DLMF 25.11.28."""
+    """Sum (k + q)**-s for q > 0: some terms, then Euler and Maclaurin's formula. DLMF 25.11.28."""
     direct, corrections = (9, 10) if s.double else (6, 5)
     total = power(q, -s)
     for k in range(1, direct):
@@ -201,13 +201,13 @@ def zeta_positive(s: Number, q: Number) -> Number:
     for k, c in enumerate(_EULER_MACLAURIN[:corrections], 1):
         series = series + c * factor
         factor = factor * (s + (2 * k - 1)) * (s + 2 * k) * square
-    # the integral's own factor grows with q; apart from it all stays bounded
+    # the integral's own factor grows with q; all other factors stay bounded
     rest = last * series + where(last.equals(0.0), 0.0, last * end / (s - 1))
     return total + rest
 
 
 def hurwitz(s: Number, q: Number) -> Number:
-    """The zeta function, for whole s also with negative q: there (-y)**-s are terms of either sign."""
+    """Extend zeta to negative q for integers s: there (-y)**-s are terms of either sign."""
     negative = q < 0
     whole = floor(s).equals(s)
     odd = ~(floor(0.5 * s) * 2).equals(s)
@@ -224,7 +224,7 @@ def hurwitz(s: Number, q: Number) -> Number:
         return where(whole, value, math.nan)
 
     out = where_rare(negative, left, right)
-    # from both sides the even poles rise; odd ones have no limit, and 0 is approached from above
+    # even poles rise from both sides; odd ones have no limit, and 0 is approached from above
     out = where(on_pole, where(odd & negative, s.like(math.nan), math.inf), out)
     out = where(s.equals(1.0), math.inf, where(s < 1, math.nan, out))
     return where(s.is_nan() | q.is_nan(), math.nan, out)
@@ -234,9 +234,9 @@ formula(zeta_p, widen=False)(hurwitz)
 
 
 def zeta(x: Any, q: Any) -> Any:
-    """The Hurwitz zeta function: the sum of 1 / (k + q)**x over k = 0, 1, 2, ..., for x > 1.
+    """Return the Hurwitz zeta function: the sum of 1 / (k + q)**x over k = 0, 1, 2, ..., for x > 1.
 
-    For whole `x` it is defined for negative `q` too. Differentiable with respect to `q` only.
+    For integers `x` it is defined for negative `q` too. Differentiable with respect to `q` only.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -275,7 +275,7 @@ polygamma_p = elementwise(
 
 @formula(polygamma_p, widen=False)
 def _polygamma(m: Number, x: Number) -> Number:
-    """(-1)**(m + 1) m! zeta(m + 1, x). DLMF 25.11.12."""
+    """Return (-1)**(m + 1) m! zeta(m + 1, x). DLMF 25.11.12."""
     valid = (m >= 1) & floor(m).equals(m)
     order = where(valid, m, 1.0)
     size = exp(log_gamma_positive(order + 1)) * hurwitz(order + 1, x)
@@ -285,7 +285,7 @@ def _polygamma(m: Number, x: Number) -> Number:
 
 
 def polygamma(m: Any, x: Any) -> Any:
-    """The derivative of order m + 1 of `lgamma` at `x`; `m` holds whole numbers of the dtype of `x`.
+    """Return the derivative of order m + 1 of `lgamma` at `x`; `m` holds integers in the dtype of `x`.
 
     Differentiable with respect to `x` only.
 

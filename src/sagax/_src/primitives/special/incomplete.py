@@ -1,13 +1,13 @@
-"""The incomplete gamma functions, their derivatives in the parameter, and that of gamma samples.
+"""Define the incomplete gamma functions, their derivatives in `a`, and that of gamma samples.
 
 With t = x e**v the two tails of the gamma distribution become
 
     P or Q = x**a e**-x / gamma(a) * integral of exp(-E(v)) dv,    E(v) = (x - a) v + x (e**v - 1 - v)
 
-over v < 0 or v > 0. E is entire, convex, and zero at 0: where v runs away from the mode (x >= a going
-up, x <= a going down) Gauss's quadrature as far as E = log(1/accuracy) has full accuracy for all large
-parameters and all tails, and derivatives in `a` only bring factors v under the integral. What is left,
-small `a` with small `x`, is the power series (DLMF 8.7.1 and 8.7.3).
+over v < 0 or v > 0. E is entire, convex, and zero at 0. Where v points away from the mode (x >= a upwards,
+x <= a downwards) Gauss's quadrature as far as E = log(1/accuracy) is accurate for all large parameters and
+all tails. Derivatives in `a` only add factors v to the integrand. The remaining case, small `a` with small
+`x`, is the power series (DLMF 8.7.1 and 8.7.3).
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ from sagax._src.primitives.special.rests import (
 from sagax._src.primitives.transcendental import log as log_of
 from sagax._src.primitives.transcendental import widened
 
-# The pieces ------------------------------------------------------------------------------------------
+# The parts -------------------------------------------------------------------------------------------
 
 
 def _in_series(a: Number, x: Number) -> Number:
-    """Where the lower function is the power series."""
+    """Mark elements whose lower function is the power series."""
     return (a < LARGE) & (x <= maximum(a, 1.0))
 
 
 def _scaled_density(a: Number, x: Number) -> Number:
-    """x**a e**-x / gamma(a + 1)."""
+    """Return x**a e**-x / gamma(a + 1)."""
     small = minimum(a, LARGE)
-    half = exp(-0.5 * x)  # twice, since the whole may underflow before the power helps
+    half = exp(-0.5 * x)  # squared, since the whole may underflow before the power raises it
     direct = half * exp(small * log(x) - log_gamma_1p(small)) * half
     large = maximum(a, LARGE)
     exponent = large * log1p_rest((x - large) / large) + stirling_rest(large)
@@ -73,7 +73,7 @@ def _scaled_density(a: Number, x: Number) -> Number:
 
 
 def _log_ratio(a: Number, x: Number) -> Number:
-    """log x - digamma(a), the derivative in `a` of the logarithm of the density."""
+    """Return log x - digamma(a), the derivative in `a` of the logarithm of the density."""
     large = maximum(a, LARGE)
     q = (x - large) / large
     far = q - log1p_rest(q) + log_less_digamma(large)
@@ -81,13 +81,13 @@ def _log_ratio(a: Number, x: Number) -> Number:
 
 
 def _series(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Number]:
-    """The sum of x**n / ((a + 1) ... (a + n)), n = 0, 1, ..., and its first two derivatives in `a`.
+    """Sum x**n / ((a + 1) ... (a + n)), n = 0, 1, ..., and its first two derivatives in `a`.
 
     The term t has the derivatives -u t and (u**2 + w) t, with u and w the sums of 1 / (a + k) and
     1 / (a + k)**2 over k = 1 ... n.
     """
     a, x = where(needed, a, 1.0), where(needed, x, 1.0)
-    rounds = 36 if a.double else 23  # what a = x = LARGE takes
+    iterations = 36 if a.double else 23  # enough for a = x = LARGE
     one, zero = a.like(1.0), a.like(0.0)
 
     def body(k: Number, term: Number, u: Number, w: Number, *sums: Number) -> list[Number]:
@@ -97,15 +97,15 @@ def _series(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Numbe
         return [k + 1, term, u, w, *[s + t for s, t in zip(sums, terms, strict=True)]]
 
     start = [a + 1, one, zero, zero, one, zero, zero]
-    *_, total, first, second = repeat(rounds, needed, start, body)
+    *_, total, first, second = repeat(iterations, needed, start, body)
     return total, first, second
 
 
 def _window(a: Number, x: Number, up: Number, distance: Number, reach: float) -> Number:
-    """The |v| at which E = reach, from above: bounds of E by simpler functions, then Newton."""
+    """Return the |v| at which E = reach, from above: bounds of E by simpler functions, then Newton."""
 
     def root(square: Number, linear: Number) -> Number:
-        """The positive root of square w**2 + linear w = reach, for square > 0."""
+        """Return the positive root of square w**2 + linear w = reach, for square > 0."""
         half, free = linear / (2 * square), reach / square
         r = sqrt(half * half + free)
         return where(half > 0, free / (half + r), r - half)
@@ -124,7 +124,7 @@ def _window(a: Number, x: Number, up: Number, distance: Number, reach: float) ->
 
 
 def _tail(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Number]:
-    """The integrals of exp(-E), v exp(-E) and v**2 exp(-E) away from the mode."""
+    """Integrate exp(-E), v exp(-E) and v**2 exp(-E) away from the mode."""
     a, x = where(needed, a, LARGE), where(needed, x, LARGE)
     up, distance = x > a, absolute(x - a)
     sign = where(up, x.like(1.0), -1.0)
@@ -143,7 +143,7 @@ def _tail(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Number]
 
 
 def _lower_derivatives(a: Number, x: Number) -> tuple[Number, Number]:
-    """The first two derivatives of the lower function in `a`, divided by the scaled density.
+    """Return the first two derivatives of the lower function in `a`, divided by the scaled density.
 
     Those of the density itself bring in log x - digamma, of `a` in the tail and of a + 1 in the series.
     """
@@ -160,7 +160,7 @@ def _lower_derivatives(a: Number, x: Number) -> tuple[Number, Number]:
 
 
 def _inside(a: Number, x: Number) -> tuple[Number, Number, Number]:
-    """Where both arguments are positive and finite; and the arguments with 1 in other places."""
+    """Mark elements with positive finite arguments; and replace the other arguments by 1."""
     inside = (a > 0) & (x > 0) & (a < math.inf) & (x < math.inf)
     return inside, where(inside, a, 1.0), where(inside, x, 1.0)
 
@@ -171,14 +171,14 @@ def _invalid(a: Number, x: Number) -> Number:
 
 
 def _limits(a: Number, x: Number, out: Number, low: float, high: float) -> Number:
-    """The value `low` where all mass lies above `x`, `high` where it lies below, NaN outside of the domain."""
+    """Return the value `low` where all mass lies above `x`, `high` where below, NaN outside of the domain."""
     out = where(x.equals(0.0) | a.equals(math.inf), low, out)
     out = where((a.equals(0.0) | x.equals(math.inf)) & ~x.equals(0.0), high, out)
     return where(_invalid(a, x), math.nan, out)
 
 
 def _smaller_part(a: Number, x: Number) -> tuple[Number, Number]:
-    """One of the two functions, in general the smaller, and where it is the upper one."""
+    """Compute one of the two functions, usually the smaller, and mark where it is the upper one."""
     series = _in_series(a, x)
     total, _, _ = _series(a, x, series)
     tail, _, _ = _tail(a, x, ~series)
@@ -187,7 +187,7 @@ def _smaller_part(a: Number, x: Number) -> tuple[Number, Number]:
 
 
 def _upper_of_small(a: Number, x: Number) -> Number:
-    """The upper function for x <= 1 and small `a`, where the lower one is almost 1.
+    """Compute the upper function for x <= 1 and small `a`, where the lower one is almost 1.
 
     With P = e**u (1 - a V) it is -(e**u - 1) + e**u a V. W. Gautschi, A computational procedure for
     incomplete gamma functions, ACM Trans. Math. Softw. 5 (1979).
@@ -233,7 +233,7 @@ def _igamma(a: Number, x: Number) -> Number:
 
 
 def igamma(a: Any, x: Any) -> Any:
-    """The lower incomplete gamma function of `x`, regularized: the distribution function of Gamma(a).
+    """Return the lower incomplete gamma function of `x`, regularized: the distribution function of Gamma(a).
 
     It is the integral of t**(a-1) exp(-t) / gamma(a) from 0 to `x`, for a > 0 and x >= 0. Both
     arguments have one floating dtype. Differentiable in both.
@@ -271,7 +271,7 @@ def _igammac(a: Number, x: Number) -> Number:
 
 
 def igammac(a: Any, x: Any) -> Any:
-    """1 - igamma(a, x), without cancellation where that is small.
+    """Return 1 - igamma(a, x), without cancellation where that is small.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -285,7 +285,7 @@ def igammac(a: Any, x: Any) -> Any:
 
 
 def _density_numpy(a: np.ndarray, x: np.ndarray) -> Any:
-    import scipy.special  # here, since it loads slowly and only references need it
+    import scipy.special  # imported here, since it loads slowly and only references need it
 
     return np.exp(scipy.special.xlogy(a - 1, x) - x - scipy.special.gammaln(a))
 
@@ -314,7 +314,7 @@ def _gamma_density(a: Number, x: Number) -> Number:
 
 
 def gamma_density(a: Any, x: Any) -> Any:
-    """x**(a-1) exp(-x) / gamma(a), with all digits also for large parameters."""
+    """Return x**(a-1) exp(-x) / gamma(a), accurate also for large parameters."""
     return gamma_density_p.bind(*operands(a, x))
 
 
@@ -322,14 +322,14 @@ def gamma_density(a: Any, x: Any) -> Any:
 
 
 def _slope_in_first(f: Any, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The derivative of f(a, x) in a, from five points in double precision."""
+    """Return the derivative of f(a, x) in a, from five points in double precision."""
     a, x = a.astype(np.float64), x.astype(np.float64)
     h = 5e-3 * a
     return (8 * (f(a + h, x) - f(a - h, x)) - (f(a + 2 * h, x) - f(a - 2 * h, x))) / (12 * h)
 
 
 def _igamma_grad_a_numpy(a: np.ndarray, x: np.ndarray) -> Any:
-    import scipy.special  # here, since it loads slowly and only references need it
+    import scipy.special  # imported here, since it loads slowly and only references need it
 
     below = _slope_in_first(scipy.special.gammainc, a, x)
     above = _slope_in_first(scipy.special.gammaincc, a, x)
@@ -354,7 +354,7 @@ igamma_grad_a_p = elementwise(
 
 
 def _sample_bend(a: Any, x: Any) -> Any:
-    """Minus the second derivative of the lower function in `a`, divided by the density."""
+    """Return minus the second derivative of the lower function in `a`, divided by the density."""
     slope = random_gamma_grad(a, x)
     return add(random_gamma_curvature_p.bind(a, x), mul(slope, sub(log_of(x), digamma(a))))
 
@@ -368,7 +368,7 @@ def _igamma_grad_a(a: Number, x: Number) -> Number:
 
 
 def igamma_grad_a(a: Any, x: Any) -> Any:
-    """The derivative of `igamma` in its first argument.
+    """Return the derivative of `igamma` in its first argument.
 
     >>> from sagax import lax
     >>> import numpy as np
@@ -385,7 +385,7 @@ random_gamma_grad_p = elementwise(
     accepts=floating,
     jvp=(
         lambda t, out, a, x: mul(t, random_gamma_curvature_p.bind(a, x)),
-        # the density at the sample does not depend on the path by which it got there
+        # the density at the sample does not depend on the path to it
         lambda t, out, a, x: mul(
             t, sub(mul(out, sub(1.0, div(sub(a, 1.0), x))), sub(log_of(x), digamma(a)))
         ),
@@ -403,7 +403,7 @@ def _random_gamma_grad(a: Number, x: Number) -> Number:
 
 
 def random_gamma_grad(*args: Any) -> Any:
-    """How a sample `x` of Gamma(a) moves with `a`: the derivative of `x` at a fixed value of igamma(a, x).
+    """Differentiate a sample `x` of Gamma(a) with respect to `a`, at a fixed value of igamma(a, x).
 
     Called with `a` and `x`, of one floating dtype.
 
@@ -432,7 +432,7 @@ random_gamma_curvature_p.jvp_rule = None  # type: ignore[assignment]
 
 @formula(random_gamma_curvature_p)
 def _random_gamma_curvature(a: Number, x: Number) -> Number:
-    """The derivative of `random_gamma_grad` in `a`, at fixed `x`."""
+    """Return the derivative of `random_gamma_grad` in `a`, at fixed `x`."""
     inside, a_in, x_in = _inside(a, x)
     slope, curvature = _lower_derivatives(a_in, x_in)
     out = (slope * _log_ratio(a_in, x_in) - curvature) * x_in / a_in

@@ -1,1 +1,1 @@
-"""Finding random keys that are used twice, while `debug_key_reuse` is on."""
+"""Detect random keys that are used twice, under `debug_key_reuse`."""

@@ -1,9 +1,9 @@
-"""What a program does with the keys it is given: which it uses, which it hands on, which it makes.
+"""Analyze the keys of a jaxpr: which it uses, returns, and creates.
 
-A program is run on `Cells` in place of keys. The outcome is its `Signature`, found once for each
-jaxpr, and replayed wherever the program is called: on the cells of arrays, or of the variables of a
-program around it. Loops are run twice on paper, since what goes wrong in any round does so in the
-second. A key taken at a place that is not known while tracing is never held against the user.
+A jaxpr is evaluated on `Cells` in place of keys. The result is its `Signature`, computed once for each
+jaxpr, and replayed at each call: on the cells of arrays, or of variables of a calling jaxpr. Loops are
+evaluated for two iterations, since any error of a later iteration occurs in the second. A key at an index
+that is unknown while tracing never causes an error.
 """
 
 from __future__ import annotations
@@ -44,25 +44,28 @@ from sagax._src.runtime.key_reuse import ledger as _ledger
 from sagax._src.runtime.key_reuse.ledger import Cells, Journal, Ledger, Site, Use, consume
 
 _U32 = np.dtype(np.uint32)
-_LARGEST = 1 << 22  # uint32 arrays with more elements than this hold data, not keys
+_LARGEST = 1 << 22  # larger uint32 arrays hold data, not keys
 _MOST_KNOWN = 1 << 12
 
 
 class Signature:
-    """What a program does with its inputs: a ledger for each that may hold keys, with what happened
-    to it; and the cells of its results."""
+    """Describe the use of keys: a ledger with the uses for each input that may hold keys, and the cells of the
+    results.
+    """
 
-    __slots__ = ("inputs", "outs", "plain")
+    __slots__ = ("inputs", "outs", "simple_uses")
 
     def __init__(self, inputs: list[tuple[int, Ledger, int]], outs: list[Any]) -> None:
         self.inputs = [i for i in inputs if _used(i[1]) or _given_back(i[1], outs)]
         self.outs = outs
-        # the commonest: single keys are used, once each, and there is nothing more to say
+        # the commonest case: single keys, each used once, and nothing else
         simple = all(x is None for x in outs) and all(
             ledger.size == 1 and not ledger.children and not ledger.splits and 0 in ledger.uses
             for _, ledger, _ in self.inputs
         )
-        self.plain = [(i, ledger.uses[0], w) for i, ledger, w in self.inputs] if simple else None
+        self.simple_uses = (
+            [(i, ledger.uses[0], w) for i, ledger, w in self.inputs] if simple else None
+        )
 
 
 def _used(ledger: Ledger) -> bool:
@@ -74,28 +77,28 @@ def _given_back(ledger: Ledger, outs: Sequence[Any]) -> bool:
 
 
 def concerns_keys(jaxpr: Jaxpr) -> bool:
-    """Whether a program has anything to do with keys."""
+    """Return whether a jaxpr has inputs, outputs or operations of keys."""
     found = jaxpr.memo.get(memo_keys.HAS_RANDOM_KEYS)
     if found is None:
         found = jaxpr.memo[memo_keys.HAS_RANDOM_KEYS] = any(
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
-            eqn.primitive.handles_keys or any(map(concerns_keys, _programs_in(eqn.params)))
+            eqn.primitive.handles_keys or any(map(concerns_keys, _jaxprs_in(eqn.params)))
             for eqn in jaxpr.eqns
         )
     return found
 
 
-def _programs_in(params: dict) -> list[Jaxpr]:
+def _jaxprs_in(params: dict) -> list[Jaxpr]:
     inner = getattr(params.get("inner"), "jaxpr", None)  # of functions with custom derivatives
     return [*subjaxprs(params), *([inner.jaxpr] if inner is not None else [])]
 
 
 def signature(jaxpr: Jaxpr) -> Signature | None:
-    """The signature of a program, whose inputs are its constvars and invars; None without keys.
+    """Return the signature of a jaxpr, whose inputs are its constvars and invars; None without keys.
 
-    Raises KeyReuseError if the program uses a key twice.
+    Raises KeyReuseError if the jaxpr uses a key twice.
     """
     if not concerns_keys(jaxpr):
         return None
@@ -106,7 +109,7 @@ def signature(jaxpr: Jaxpr) -> Signature | None:
 
 
 def signature_with(jaxpr: Jaxpr, known: dict[int, Any]) -> Signature:
-    """As `signature`, where the contents of some inputs (by position) are known integers."""
+    """Return the `signature` if the contents of some inputs (by position) are known integers."""
     env: dict[Any, Any] = {}
     inputs = []
     for i, v in enumerate((*jaxpr.constvars, *jaxpr.invars)):
@@ -119,7 +122,7 @@ def signature_with(jaxpr: Jaxpr, known: dict[int, Any]) -> Signature:
 
 
 def input_cells(aval: Any) -> Cells | None:
-    """Cells for a new array of a type that may hold keys; None for others."""
+    """Create cells for a new array of a type that may hold keys; None for others."""
     dtype = getattr(aval, "dtype", None)
     if is_key_dtype(dtype):
         return _ledger.fresh(aval.shape) if dims.is_static(aval.shape) else None
@@ -129,21 +132,23 @@ def input_cells(aval: Any) -> Cells | None:
 
 
 def _no_cells(aval: Any) -> Cells | None:
-    """For a result of unknown origin."""
+    """Return a result of unknown origin."""
     if is_key_dtype(getattr(aval, "dtype", None)) and dims.is_static(aval.shape):
         return _ledger.unknown(aval.shape)
     return None
 
 
 class Interpreter:
-    """Runs programs on cells. With a journal what it marks can be taken back."""
+    """Evaluate jaxprs on cells. With a journal, uses can be undone."""
 
     def __init__(self, journal: Journal | None = None) -> None:
         self.journal = journal
 
     def run(self, jaxpr: Jaxpr, env: dict[Any, Any]) -> list[Any]:
-        """Run the equations; `env` has the values of the inputs. Values are Cells, known integers as
-        NumPy arrays, or None."""
+        """Evaluate the equations; `env` has the values of the inputs.
+
+        Values are Cells, known integers as NumPy arrays, or None.
+        """
         for eqn in jaxpr.eqns:
             ins = [_literal(v) if type(v) is Literal else env.get(v) for v in eqn.invars]
             avals = [v.aval for v in eqn.outvars]
@@ -157,7 +162,7 @@ class Interpreter:
     def bind(
         self, primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any], traceback: Any
     ) -> list[Any]:
-        """What an operation gives for these operands; `avals` are the types of the results."""
+        """Evaluate an operation; `avals` are the types of the results."""
         rule = primitive.key_rule
         if not isinstance(rule, Default):
             return rule(self, params, ins, avals, traceback)
@@ -171,7 +176,7 @@ class Interpreter:
         return [_no_cells(a) for a in avals]
 
     def use(self, cells: Any, what: str, index: int, traceback: Any) -> None:
-        """Use the keys that an operand holds."""
+        """Use the keys in an operand."""
         if isinstance(cells, Cells):
             consume(cells, (Site(what, index), traceback), self.journal)
 
@@ -186,8 +191,7 @@ class Interpreter:
         hidden: int = 0,
         loop: str = "",
     ) -> list[Any]:
-        """What a program of this signature gives, applied to these operands, of which the first
-        `hidden` are values that it closes over."""
+        """Call a jaxpr of this signature on operands, the first `hidden` of which are captured values."""
         if found is None:
             return [_no_cells(a) for a in avals]
         maps: dict[Ledger, tuple[np.ndarray, tuple[Ledger, ...]]] = {}
@@ -213,32 +217,32 @@ class Interpreter:
     def _replay(
         self, ledger: Ledger, ids: np.ndarray, ledgers: tuple, maps: dict, used: Callable
     ) -> None:
-        """Do to the keys `ids` what happened to those of a ledger."""
+        """Apply the uses in a ledger to the keys `ids`."""
         maps[ledger] = ids, ledgers
         for where, inner in ledger.all_uses:
             consume(_ledger.pack(np.asarray(ids[where]), ledgers), used(inner), self.journal)
-        made: dict[Ledger, tuple[np.ndarray, list[Ledger]]] = {}
+        children: dict[Ledger, tuple[np.ndarray, list[Ledger]]] = {}
         for (at, number), (child, offset) in ledger.children.items():
-            place = locate(ledgers, int(ids[at]))
-            if child not in made:
-                made[child] = np.full(child.size, _ledger.UNKNOWN), []
-            if place is not None:
-                there, where = place[0].folded(place[1], number)
-                made[child][0][offset] = there.start + where
-                made[child][1].append(there)
-        for child, (keys, owners) in made.items():
+            account = locate(ledgers, int(ids[at]))
+            if child not in children:
+                children[child] = np.full(child.size, _ledger.UNKNOWN), []
+            if account is not None:
+                there, where = account[0].folded(account[1], number)
+                children[child][0][offset] = there.start + where
+                children[child][1].append(there)
+        for child, (keys, owners) in children.items():
             self._replay(child, keys, tuple(dict.fromkeys(owners)), maps, used)
         for at, (split, first, parts) in ledger.splits.items():
             if split not in maps:
                 copy = split.copy()
                 maps[split] = np.arange(copy.start, copy.start + copy.size), (copy,)
-            place = locate(ledgers, int(ids[at]))
-            if place is not None:
-                place[0].adopt(place[1], maps[split][1][0], first, parts)
+            account = locate(ledgers, int(ids[at]))
+            if account is not None:
+                account[0].adopt(account[1], maps[split][1][0], first, parts)
 
 
 def locate(ledgers: Sequence[Ledger], key: int) -> tuple[Ledger, int] | None:
-    """The ledger of an id, and the offset in it."""
+    """Return the ledger of an id, and the offset in it."""
     for ledger in ledgers:
         if ledger.start <= key < ledger.start + ledger.size:
             return ledger, key - ledger.start
@@ -246,7 +250,7 @@ def locate(ledgers: Sequence[Ledger], key: int) -> tuple[Ledger, int] | None:
 
 
 def _handed_on(x: Cells, maps: dict, copies: dict, aval: Any) -> Cells:
-    """The cells of a result, as ids of the caller."""
+    """Translate the cells of a result to ids of the caller."""
     ids = x.array
     flat = (ids // _ledger.WORD if x.words else ids).reshape(-1)
     out = np.full(flat.shape, _ledger.UNKNOWN)
@@ -272,7 +276,7 @@ def _literal(v: Literal) -> Any:
 
 
 def _moved(primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any]) -> list[Any]:
-    """The elements of the operands in other places."""
+    """Move elements of the operands."""
     cells = [x for x in ins if isinstance(x, Cells)]
     words = cells[0].words
     ledgers = [ledger for x in cells for ledger in x.ledgers]
@@ -286,7 +290,7 @@ def _moved(primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any]) -
 
 
 def _one_of(primitive: Any, ins: list[Any], avals: Sequence[Any]) -> list[Any]:
-    """Elements of the operands, it is not known which: known only where there is no choice."""
+    """Select elements at unknown indices: known only if all are equal."""
     cells = [x for x in ins if isinstance(x, Cells)]
     ids = np.unique(np.concatenate([x.array.reshape(-1) for x in cells]))
     keys = [x for x in ins if not isinstance(x, np.ndarray)]
@@ -298,7 +302,7 @@ def _one_of(primitive: Any, ins: list[Any], avals: Sequence[Any]) -> list[Any]:
 
 
 def _computed(primitive: Any, params: dict, ins: list[Any], avals: Sequence[Any]) -> list[Any]:
-    """Integers that can be known, such as indices."""
+    """Compute known integers, such as indices."""
     small = all(
         dims.is_static(a.shape) and a.dtype.kind in "iub" and a.size <= _MOST_KNOWN
         for a in avals
@@ -342,21 +346,21 @@ def _split(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
     ):
         ids = keys.array.reshape(-1)
         parts = out.ledgers[0].size // max(ids.size, 1)
-        for i, place in enumerate(_places(keys, ids)):
-            if place is not None:
-                place[0].adopt(place[1], out.ledgers[0], i * parts, parts)
+        for i, account in enumerate(_accounts(keys, ids)):
+            if account is not None:
+                account[0].adopt(account[1], out.ledgers[0], i * parts, parts)
     return [out]
 
 
-def _places(keys: Cells, ids: np.ndarray) -> list[tuple[Ledger, int] | None]:
-    """Where the accounts of keys are; of too many keys, nowhere."""
+def _accounts(keys: Cells, ids: np.ndarray) -> list[tuple[Ledger, int] | None]:
+    """Locate the accounts of keys; of too many keys, none."""
     if ids.size > _MOST_KNOWN or len(keys.ledgers) > 64:
         return [None] * ids.size
     return [locate(keys.ledgers, key) for key in ids.tolist()]
 
 
 def splits_like_fold_in(dtype: KeyDType) -> bool:
-    """Whether split(key)[i] is the same key as fold_in(key, i)."""
+    """Return whether split(key)[i] is the same key as fold_in(key, i)."""
     partitionable = config.thread.settings.threefry_partitionable
     return partitionable and dtype.impl.name in ("threefry2x32", "rbg")
 
@@ -372,9 +376,9 @@ def _fold_in(self: Interpreter, params: dict, ins: list, avals: Sequence, traceb
     ids = np.broadcast_to(keys.array, shape).reshape(-1)
     data = np.broadcast_to(numbers, shape).reshape(-1).tolist()
     out, ledgers = np.full(ids.shape, _ledger.UNKNOWN), []
-    for i, place in enumerate(_places(keys, ids)):
-        if place is not None:
-            ledger, offset = place[0].folded(place[1], data[i] & 0xFFFFFFFF)
+    for i, account in enumerate(_accounts(keys, ids)):
+        if account is not None:
+            ledger, offset = account[0].folded(account[1], data[i] & 0xFFFFFFFF)
             out[i] = ledger.start + offset
             ledgers.append(ledger)
     return [_ledger.pack(out.reshape(shape), ledgers)]
@@ -413,7 +417,7 @@ def _call(program: Callable[[dict], Any], what: str) -> Callable:
     def rule(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
         closed = program(params)
         if closed is None or params.get("differentiated"):
-            # computing again what a backward pass needs draws the same numbers on purpose
+            # recomputation for a backward pass draws the same numbers on purpose
             return [_no_cells(a) for a in avals]
         return self.call(signature(closed.jaxpr), ins, what, traceback, avals)
 
@@ -428,19 +432,19 @@ custom_vjp_p.key(_call(lambda params: params["inner"].jaxpr, "custom_vjp functio
 
 @shard_map_p.key
 def _shard_map(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
-    """Keys that are cut are others on each device; those that are not are used by all devices."""
+    """Map cells over devices: sharded keys differ between devices; replicated ones are used by all."""
     closed = params["jaxpr"]
-    given = [
+    operands = [
         _no_cells(v.aval) if spec.used_axes() else x
         for x, spec, v in zip(ins, params["in_specs"], closed.jaxpr.invars, strict=True)
     ]
-    self.call(signature(closed.jaxpr), given, "shard_map", traceback, closed.out_avals)
+    self.call(signature(closed.jaxpr), operands, "shard_map", traceback, closed.out_avals)
     return [_no_cells(a) for a in avals]
 
 
 @cond_p.key
 def _cond(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
-    """Keys are used if any branch uses them."""
+    """Use the keys that any branch uses."""
     journals, results = [], []
     for branch in params["branches"]:
         journal = Journal()
@@ -459,7 +463,7 @@ def _cond(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback
 
 
 def _either(found: Sequence[Any], operands: set[Ledger], aval: Any) -> Any:
-    """What is one of several, depending on the branch."""
+    """Merge the values of the branches."""
     if any(not isinstance(x, Cells) for x in found):
         return _no_cells(aval)
     first = found[0]
@@ -467,7 +471,7 @@ def _either(found: Sequence[Any], operands: set[Ledger], aval: Any) -> Any:
         return first
     if any(operands.intersection(x.ledgers) for x in found) or first.words:
         return _no_cells(aval)
-    return _ledger.fresh(aval.shape)  # each branch makes new keys
+    return _ledger.fresh(aval.shape)  # each branch creates new keys
 
 
 @scan_p.key
@@ -482,22 +486,22 @@ def _scan(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback
     if length == 0:
         return [*carry, *(_no_cells(a) for a in avals[m:])]
 
-    def round_(i: int, carry: list, loop: str) -> list:
+    def iterate(i: int, carry: list, loop: str) -> list:
         slices = [_row(x, i) for x in xs]
         return self.call(
             found, [*consts, *carry, *slices], "scan", traceback, body, hidden=n, loop=loop
         )
 
-    outs = round_(0, carry, "")
+    outs = iterate(0, carry, "")
     if length > 1:
-        outs = round_(1, outs[:m], "scan")
+        outs = iterate(1, outs[:m], "scan")
         _rest(self, found, xs, n + m, traceback)
     stacked = [_sequence(y, a, xs) for y, a in zip(outs[m:], avals[m:], strict=True)]
     return [*(_after_loop(x, xs, a) for x, a in zip(outs[:m], avals, strict=False)), *stacked]
 
 
 def _rest(self: Interpreter, found: Signature, xs: list, first: int, traceback: Any) -> None:
-    """The rounds after the second use the same places of their slices of the sequences."""
+    """Evaluate the iterations after the second: they use the same positions of their slices."""
     for i, ledger, width in found.inputs:
         if i < first or not isinstance(xs[i - first], Cells):
             continue
@@ -512,11 +516,11 @@ def _rest(self: Interpreter, found: Signature, xs: list, first: int, traceback: 
 def _row(x: Any, i: int) -> Any:
     if isinstance(x, Cells):
         return _ledger.pack(x.array[i], x.ledgers, x.words)
-    return None  # slices of known integers differ from round to round
+    return None  # slices of known integers differ between iterations
 
 
 def _sequence(y: Any, aval: Any, xs: list) -> Any:
-    """What the loop collects, a slice a round: new keys in each, if they are new in one."""
+    """Collect a slice per iteration: new keys in each, if they are new in one."""
     if not isinstance(y, Cells) or y.words or not dims.is_static(aval.shape):
         return _no_cells(aval)
     of_xs = {ledger for x in xs if isinstance(x, Cells) for ledger in x.ledgers}
@@ -535,7 +539,7 @@ def _sequence(y: Any, aval: Any, xs: list) -> Any:
 
 
 def _after_loop(x: Any, xs: list, aval: Any) -> Any:
-    """The carry after the last round, of which the second is the model."""
+    """Return the carry after the last iteration, of which the second is the model."""
     of_xs = {ledger for s in xs if isinstance(s, Cells) for ledger in s.ledgers}
     if isinstance(x, Cells) and of_xs.intersection(x.ledgers):
         return _no_cells(aval)
@@ -549,7 +553,7 @@ def _while(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
         return [_no_cells(a) for a in avals]
     for_test, for_body, carry = WhileOperands.of_while(ins, params)
     n, m = len(for_test), len(for_body)
-    # the numbers that a loop counts are not known after the first round
+    # loop counters are unknown after the first iteration
     carry = [x if isinstance(x, Cells) else None for x in carry]
     scalar = params["cond_jaxpr"].out_avals
     for loop in ("", "while_loop"):

@@ -1,12 +1,11 @@
-"""Which keys have been used, and where: the accounts behind `debug_key_reuse`.
+"""Record the uses of keys, for `debug_key_reuse`.
 
-A key that comes into being gets a number, its id. A `Ledger` holds a run of ids (those of the keys
-of one array) and what has happened to each; `Cells` says which id lies at which place of an array.
-Whatever moves keys about (indexing, reshaping, stacking) gives cells with the same ids in other
-places, so that all views of a key share one account. Arrays that hold the numbers of raw keys have
-cells too: one for each number.
+A new key gets a number, its id. A `Ledger` holds a range of ids (those of the keys of one array) and the
+uses of each; `Cells` hold the id of each element of an array. Operations that move keys (indexing,
+reshaping, stacking) return cells with the same ids at other positions, so all views of a key share one
+account. Arrays that hold the numbers of raw keys have cells too: one for each number.
 
-The same classes serve arrays and, in an analysis of a program (analysis.py), its variables.
+The same classes serve arrays and the variables of a jaxpr (analysis.py).
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ from sagax._src.diagnostics.errors import KeyReuseError
 from sagax._src.diagnostics.keys import innermost_user_stack, trim_common_frames
 
 WORD = 8  # the id of the w-th number of a raw key is WORD * (id of the key) + w
-UNKNOWN = -1  # id of a key of which nothing is known; it is never found to be used twice
+UNKNOWN = -1  # id of an unknown key; it never counts as used twice
 
 
 class Site(NamedTuple):
-    """A use of a key, as a place in a program: what took the key, as which operand."""
+    """A use of a key by an equation: the primitive, and the operand."""
 
     what: str
     index: int | None = None
-    inner: Any = None  # the use inside of the function that was called
-    loop: str = ""  # the kind of loop that repeats it, if that is what is wrong
+    inner: Any = None  # the use inside of the called function
+    loop: str = ""  # the kind of loop that repeats it, if that is the error
 
 
-# A use that happened: the place, and the stack then. A bare tuple: one is made for each draw.
+# A use at run time: the site, and the stack. A bare tuple, as each draw creates one.
 Use = tuple[Site, Any]
 
 
 def chain(use: Use) -> list[Use]:
-    """A use, and the uses inside of the functions that were called."""
+    """Return a use, and the uses inside of the called functions."""
     found = [use]
     while found[-1][0].inner is not None:
         found.append(found[-1][0].inner)
@@ -49,7 +48,7 @@ _next_id = 0
 
 
 class Ledger:
-    """The accounts of `size` keys, with the ids `start`, `start + 1`, ..."""
+    """Hold the accounts of `size` keys, with the ids `start`, `start + 1`, ..."""
 
     __slots__ = ("bulk", "children", "marks", "size", "splits", "start", "uses")
 
@@ -62,15 +61,15 @@ class Ledger:
         self.marks = bytearray(size)
         self.uses: dict[int, Use] = {}  # of single keys, by offset
         self.bulk: list[tuple[np.ndarray, Use]] = []  # of several keys at once
-        # (offset, number) -> the account of fold_in(key, number), which is the same key each time:
-        # a ledger and the offset there
+        # (offset, number) -> the account of fold_in(key, number), which is the same key each time: a ledger
+        # and the offset in it
         self.children: dict[tuple[int, int], tuple[Ledger, int]] = {}
-        # offset -> what split gave, where split(key)[i] is fold_in(key, i): a ledger, the offset of
-        # the first part, the number of parts
+        # offset -> the result of split, if split(key)[i] is fold_in(key, i): a ledger, the offset of the
+        # first part, the number of parts
         self.splits: dict[int, tuple[Ledger, int, int]] = {}
 
     def use_of(self, offset: int) -> Use | None:
-        """The use of one key, if there was one."""
+        """Return the use of one key, if there was one."""
         found = self.uses.get(offset)
         if found is not None:
             return found
@@ -82,14 +81,14 @@ class Ledger:
         return [*self.uses.items(), *self.bulk]
 
     def copy(self) -> Ledger:
-        """As many other keys, to which the same has happened."""
+        """Create as many other keys with the same uses."""
         found = Ledger(self.size)
         found.marks[:] = self.marks
         found.uses, found.bulk = dict(self.uses), list(self.bulk)
         return found
 
     def folded(self, offset: int, number: int) -> tuple[Ledger, int]:
-        """The account of fold_in(key, number): a ledger, and the offset there."""
+        """Return the account of fold_in(key, number): a ledger, and the offset in it."""
         split = self.splits.get(offset)
         if split is not None and number < split[2]:
             return split[0], split[1] + number
@@ -99,18 +98,18 @@ class Ledger:
         return found
 
     def adopt(self, offset: int, split: Ledger, first: int, parts: int) -> None:
-        """Note what split gave for a key; what was folded in before takes part in it."""
-        for (at, number), (child, place) in self.children.items():
-            if at == offset and number < parts and child.marks[place]:
+        """Record the result of split for a key, and merge earlier results of fold_in into it."""
+        for (at, number), (child, account) in self.children.items():
+            if at == offset and number < parts and child.marks[account]:
                 split.marks[first + number] = 1
-                split.uses[first + number] = child.use_of(place)  # type: ignore[assignment]
+                split.uses[first + number] = child.use_of(account)  # type: ignore[assignment]
         self.splits[offset] = split, first, parts
 
 
 class Cells:
-    """The ids of the keys in an array, each in its place (an int for a single key).
+    """Hold the ids of the keys in an array, each at its position (an int for a single key).
 
-    With `words` the array holds numbers of raw keys, and each has an id of its own.
+    With `words` the array holds numbers of raw keys, and each has its own id.
     """
 
     __slots__ = ("ids", "ledgers", "words")
@@ -126,12 +125,12 @@ class Cells:
 
     @property
     def known(self) -> bool:
-        """Whether anything is known of them."""
+        """Return whether any key is known."""
         return bool(self.ledgers)
 
 
 def pack(ids: np.ndarray, ledgers: Any, words: bool = False) -> Cells:
-    """Cells for an array of ids."""
+    """Create cells for an array of ids."""
     ledgers = tuple(dict.fromkeys(ledgers))
     if words or ids.ndim:
         return Cells(ids, ledgers, words)
@@ -139,12 +138,12 @@ def pack(ids: np.ndarray, ledgers: Any, words: bool = False) -> Cells:
 
 
 def fresh(shape: tuple) -> Cells:
-    """Cells for new keys."""
+    """Create cells for new keys."""
     return of_ledger(Ledger(int(np.prod(shape, dtype=np.int64))), shape)
 
 
 def of_ledger(ledger: Ledger, shape: tuple) -> Cells:
-    """The keys of a ledger in their order."""
+    """Create cells for the keys of a ledger in their order."""
     if shape == ():
         return Cells(ledger.start, (ledger,))
     ids = np.arange(ledger.start, ledger.start + ledger.size, dtype=np.int64)
@@ -152,12 +151,12 @@ def of_ledger(ledger: Ledger, shape: tuple) -> Cells:
 
 
 def unknown(shape: tuple, words: bool = False) -> Cells:
-    """Cells for keys of which nothing is known."""
+    """Create cells for unknown keys."""
     return pack(np.full(shape, UNKNOWN, np.int64), (), words)
 
 
 def unwrapped(cells: Cells, key_shape: tuple) -> Cells:
-    """Of keys: of the numbers in them."""
+    """Convert cells of keys to cells of their numbers."""
     (width,) = key_shape
     ids = cells.array[..., None]
     words = np.where(ids < 0, UNKNOWN, ids * WORD + np.arange(width))
@@ -165,7 +164,7 @@ def unwrapped(cells: Cells, key_shape: tuple) -> Cells:
 
 
 def wrapped(cells: Cells, key_shape: tuple) -> Cells:
-    """Of raw numbers: of the keys they make. Numbers of several keys mixed make an unknown key."""
+    """Convert cells of raw numbers to cells of their keys. Mixed numbers of several keys form an unknown key."""
     (width,) = key_shape
     words = cells.array
     keys = words[..., 0] // WORD
@@ -174,7 +173,7 @@ def wrapped(cells: Cells, key_shape: tuple) -> Cells:
 
 
 def raw_shape(aval: Any) -> tuple | None:
-    """The shape of the keys whose numbers an array may hold; None if it cannot."""
+    """Return the shape of the keys whose numbers an array may hold; None if it cannot."""
     shape = aval.shape
     if len(shape) and shape[-1] in (2, 4) and all(type(s) is int for s in shape):
         return shape[:-1]
@@ -182,14 +181,14 @@ def raw_shape(aval: Any) -> tuple | None:
 
 
 def fresh_raw(aval: Any) -> Cells:
-    """Cells for raw numbers of new keys."""
+    """Create cells for raw numbers of new keys."""
     shape = raw_shape(aval)
     assert shape is not None
     return unwrapped(fresh(shape), aval.shape[-1:])
 
 
 def part(ledgers: tuple[Ledger, ...], ids: np.ndarray) -> list[tuple[Ledger, np.ndarray, Any]]:
-    """For each ledger the ids that are its own: (ledger, offsets, which of the ids)."""
+    """Group ids by ledger: (ledger, offsets, mask of the ids)."""
     found = []
     for ledger in ledgers:
         own = (ids >= ledger.start) & (ids < ledger.start + ledger.size)
@@ -202,7 +201,7 @@ def part(ledgers: tuple[Ledger, ...], ids: np.ndarray) -> list[tuple[Ledger, np.
 
 
 class Journal:
-    """What was marked while it is open, so that it can be taken back (one branch of several)."""
+    """Record uses while it is open, so that they can be undone (one branch of several)."""
 
     def __init__(self) -> None:
         self.entries: list[tuple[Ledger, Any, Use]] = []
@@ -232,13 +231,13 @@ def _set_marks(ledger: Ledger, where: Any, value: int) -> None:
 
 
 def consume(cells: Cells, use: Use, journal: Journal | None = None) -> None:
-    """Use keys. Raises KeyReuseError if one of them was used before, or is there twice."""
+    """Use keys. Raises KeyReuseError if one of them was used before, or occurs twice."""
     ids = cells.ids
     if type(ids) is int:
         for ledger in cells.ledgers:
             at = ids - ledger.start
             if 0 <= at < ledger.size:
-                # setdefault is atomic: of two threads one comes first
+                # setdefault is atomic: one of two threads is first
                 if ledger.marks[at] or ledger.uses.setdefault(at, use) is not use:
                     raise reused(ledger.use_of(at), use)
                 ledger.marks[at] = 1
@@ -263,7 +262,7 @@ def consume(cells: Cells, use: Use, journal: Journal | None = None) -> None:
 
 
 def reused(first: Use | None, second: Use, more: str = "") -> KeyReuseError:
-    """The error for a key that is used a second time."""
+    """Return the error for a key that is used a second time."""
     site = second[0]
     if site.loop:
         where = f"used in the body of {site.loop}, which uses the same key in every round"
@@ -283,7 +282,7 @@ def reused(first: Use | None, second: Use, more: str = "") -> KeyReuseError:
         and innermost_user_stack(stacks[1:])
         and innermost_user_stack(before[1:])
     ):
-        # one call, which was given the key in two places: the expressions inside of it are at fault
+        # one call got the key as two operands: the expressions inside of it are at fault
         stacks, before = [innermost_user_stack(stacks[1:])], [innermost_user_stack(before[1:])]
     first_stack, second_stack = trim_common_frames(before[0] if before else None, stacks[0])
     error.facts.update(

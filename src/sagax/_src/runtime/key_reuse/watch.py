@@ -1,4 +1,4 @@
-"""Arrays of keys that remember their use: what the evaluator calls while `debug_key_reuse` is on."""
+"""Track keys in arrays: hooks of the evaluator for `debug_key_reuse`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MOST_KNOWN = 1 << 12
 
 
 def cells_of(x: ConcreteArray) -> Cells | None:
-    """The cells of an array; of one that has none yet and may hold keys, new ones."""
+    """Return the cells of an array, new ones if it may hold keys and has none."""
     try:
         return x._cells
     except AttributeError:
@@ -49,7 +49,7 @@ def cells_of(x: ConcreteArray) -> Cells | None:
 
 
 def _operand(x: ConcreteArray) -> Any:
-    """An operand as the analysis wants it: cells, or integers that are known."""
+    """Convert an operand for the analysis: to cells, or known integers."""
     dtype = x.aval.dtype
     if is_key_dtype(dtype) or dtype == _U32:
         found = cells_of(x)
@@ -64,8 +64,8 @@ def _integers(x: ConcreteArray) -> np.ndarray | None:
     return x.host() if small else None
 
 
-def share_part(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray:
-    """`part`, which is `x[key]` of an array that may hold keys: they share the accounts of those in `x`.
+def share_element(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray:
+    """Share the accounts of `x` with `element`, which is `x[key]` of an array that may hold keys.
 
     `key` is a NumPy index of leading dimensions, whose result is an array.
     """
@@ -75,8 +75,8 @@ def share_part(x: ConcreteArray, part: ConcreteArray, key: Any) -> ConcreteArray
         if found.words or ids.ndim:
             part._cells = Cells(ids, found.ledgers, found.words)
         else:
-            place = locate(found.ledgers, int(ids))
-            part._cells = Cells(int(ids), () if place is None else (place[0],))
+            account = locate(found.ledgers, int(ids))
+            part._cells = Cells(int(ids), () if account is None else (account[0],))
     return part
 
 
@@ -87,7 +87,7 @@ def _attach(arrays: Sequence[Any], cells: Sequence[Any]) -> None:
 
 
 def wrap_keys(data: ConcreteArray, keys: ConcreteArray) -> ConcreteArray:
-    """`keys`, made of raw numbers, which share the accounts of those."""
+    """Share the accounts of raw numbers with `keys`, which were made from them."""
     found = cells_of(data)
     if found is not None and found.words:
         keys._cells = wrapped(found, keys.aval.dtype.impl.key_shape)
@@ -95,7 +95,7 @@ def wrap_keys(data: ConcreteArray, keys: ConcreteArray) -> ConcreteArray:
 
 
 def unwrap_keys(keys: ConcreteArray, data: ConcreteArray) -> ConcreteArray:
-    """`data`, the raw numbers of keys, which share the accounts of those."""
+    """Share the accounts of keys with `data`, their raw numbers."""
     found = cells_of(keys)
     if found is not None:
         data._cells = unwrapped(found, keys.aval.dtype.impl.key_shape)
@@ -105,12 +105,12 @@ def unwrap_keys(keys: ConcreteArray, data: ConcreteArray) -> ConcreteArray:
 def watched_operation(
     run: Callable, primitive: Any, params: dict, in_avals: Sequence[Any], out: Any
 ) -> Callable:
-    """`run(arrays)`, which evaluates an operation, with the accounts of the keys kept."""
+    """Return a function `run(arrays)`, which evaluates an operation and records the uses of keys."""
     several = primitive.multiple_results
     avals = list(out) if several else [out]
     types = [*in_avals, *avals]
     if not any(is_key_dtype(a.dtype) or a.dtype == _U32 for a in types if hasattr(a, "dtype")):
-        if not primitive.holds_program:
+        if not primitive.is_higher_order:
             return run
 
     if primitive is random_split_p and not in_avals[0].shape and dims.is_static(out.shape):
@@ -130,7 +130,7 @@ _SPLIT = Site("random_split", 0)
 
 
 def _watched_split(run: Callable, out: Any) -> Callable:
-    """The split of a single key, as the analysis has it, in few steps."""
+    """Split a single key: a fast path of the analysis."""
     size = math.prod(out.shape)
     related = splits_like_fold_in(out.dtype)
 
@@ -139,9 +139,9 @@ def _watched_split(run: Callable, out: Any) -> Callable:
         assert cells is not None
         consume(cells, (_SPLIT, source_stacks.stack()))
         parts = Ledger(size)
-        place = locate(cells.ledgers, cells.ids) if related else None
-        if place is not None:
-            place[0].adopt(place[1], parts, 0, size)
+        account = locate(cells.ledgers, cells.ids) if related else None
+        if account is not None:
+            account[0].adopt(account[1], parts, 0, size)
         result = run(arrays)
         result._cells = of_ledger(parts, out.shape)
         return result
@@ -150,7 +150,8 @@ def _watched_split(run: Callable, out: Any) -> Callable:
 
 
 def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -> Callable:
-    """`run(buffers, arrays)`, which calls a compiled function, with the accounts of the keys kept.
+    """Return a function `run(buffers, arrays)`, which calls a compiled function and records the
+    uses of keys.
 
     The function closes over `consts`. Raises KeyReuseError if it uses a key twice itself.
     """
@@ -163,11 +164,13 @@ def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -
         return run
     n = len(consts)
     avals = jaxpr.out_avals
-    if found.plain is not None and not n:
+    if found.simple_uses is not None and not n:
         sites = [
-            (i, Site("jit-compiled function", i, inner)) for i, inner, w in found.plain if not w
+            (i, Site("jit-compiled function", i, inner))
+            for i, inner, w in found.simple_uses
+            if not w
         ]
-        if len(sites) == len(found.plain):
+        if len(sites) == len(found.simple_uses):
             return _watched_draw(run, sites)
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
@@ -180,15 +183,15 @@ def watched_call(run: Callable, jaxpr: Jaxpr, consts: Sequence[ConcreteArray]) -
 
 
 def _watched_draw(run: Callable, sites: list[tuple[int, Site]]) -> Callable:
-    """The commonest case: a sampler, which uses single keys."""
+    """Draw from single keys: a fast path for the commonest case."""
     if len(sites) == 1:
-        ((place, only),) = sites
+        ((account, only),) = sites
 
         def watched_one(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
             try:
-                cells = arrays[place]._cells
+                cells = arrays[account]._cells
             except AttributeError:
-                cells = cells_of(arrays[place])
+                cells = cells_of(arrays[account])
             consume(cells, (only, source_stacks.stack()))
             return run(buffers, arrays)
 
@@ -219,15 +222,15 @@ def _enter(
     )
 
 
-def watched_program(run: Callable, jaxpr: Jaxpr) -> Callable:
-    """`run(arrays)`, which applies a program, with the accounts of the keys kept."""
+def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:
+    """Return a function `run(arrays)`, which evaluates a jaxpr and records the uses of keys."""
     found = signature(jaxpr)
     if found is None and not any(
         a.dtype == _U32 and raw_shape(a) is not None for a in jaxpr.out_avals
     ):
         return run
-    # Which keys it chooses may hang on its operands: whether they are the same, and on their values.
-    # Of raw keys, if its operands are any, nothing is seen in the program alone.
+    # The operands may determine which keys it selects: their identity, and their values. So raw keys of
+    # unknown operands are not tracked in the jaxpr alone.
     chooses = found is None or any(isinstance(x, Cells) and not x.known for x in found.outs)
     inputs = (*jaxpr.constvars, *jaxpr.invars)
 
