@@ -665,6 +665,8 @@ class Expressions(Machine):
     def call_node(self, node: ast.Call) -> Value:
         """Evaluate a call."""
         function = self.evaluate(node.func)
+        if node in self.statement_calls:
+            self.statement_calls[node] = function
         arguments: list[Value] = []
         certain = True
         for argument in node.args:

@@ -73,6 +73,9 @@ class Machine:
         self.active: list[ast.AST] = []  # the functions that they run
         self.frames: list[Frame] = [self.module]
         self.used: dict[Value, Use] = {}
+        self.statement_calls: dict[
+            ast.Call, Value
+        ] = {}  # calls that are statements: what they call
         self.donated: dict[Value, ast.AST] = {}
         self.clocks: list[Clock] = []
         self.guarded: int = 0  # in code that expects errors

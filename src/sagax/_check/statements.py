@@ -533,12 +533,15 @@ class Statements(Expressions):
     def expression_statement(self, node: ast.Expr) -> bool:
         """Run an expression whose value is thrown away."""
         expression = node.value
-        value = self.evaluate(expression)
         if isinstance(expression, ast.Call) and node.lineno not in self.displayed:
-            self._check_unused(expression, value)
+            self.statement_calls[expression] = _NOTHING
+            self.evaluate(expression)
+            self._check_unused(expression, self.statement_calls.pop(expression, _NOTHING))
+        else:
+            self.evaluate(expression)
         return False
 
-    def _check_unused(self, node: ast.Call, value: Value) -> None:
+    def _check_unused(self, node: ast.Call, made: Value) -> None:
         if self.guarded:
             return
         function = node.func
@@ -550,7 +553,6 @@ class Statements(Expressions):
         function_name = self.frame.function.name if self.frame.function is not None else ""
         if self.contexts or function_name.startswith("test"):
             return  # a profiler, a timer, a check for errors
-        made = self.evaluate_quietly(function)
         if isinstance(made, Named):
             if made.name == "jax.tree.map":
                 if self._maps_pure_function(node):
@@ -561,17 +563,14 @@ class Statements(Expressions):
             if isinstance(made.base, Array) and name in _PURE_METHODS:
                 self._unused(node, f"`.{name}` returns a new array", "")
 
-    def evaluate_quietly(self, node: ast.expr) -> Value:
-        """Evaluate a name or an attribute once more, without findings."""
+    def _function_named(self, node: ast.expr) -> Value:
+        """Return what a dotted name stands for."""
         if isinstance(node, ast.Name):
             return self.look_up(node.id)
         if isinstance(node, ast.Attribute):
-            reports, used, consumed = self.reports, dict(self.used), self.consumed
-            self.reports = {}
-            value = self.attribute_of(self.evaluate(node.value), node.attr)
-            self.reports, self.used, self.consumed = reports, used, consumed
-            return value
-        return Unknown()
+            base = self._function_named(node.value)
+            return self.attribute_of(base, node.attr) if isinstance(base, Named) else _NOTHING
+        return _NOTHING
 
     def _maps_pure_function(self, node: ast.Call) -> bool:
         function = node.args[0] if node.args else None
@@ -579,7 +578,7 @@ class Statements(Expressions):
             return False
         for call in ast.walk(function.body):
             if isinstance(call, ast.Call):
-                made = self.evaluate_quietly(call.func)
+                made = self._function_named(call.func)
                 if not (isinstance(made, Named) and is_pure(made.name)) and not _is_at_update(
                     call.func
                 ):

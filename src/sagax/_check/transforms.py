@@ -570,6 +570,8 @@ class Transforms(Calls):
         deps = frozenset((name,))
         annotated = _names_number(parameter.annotation)
         passed = [given[name] for given, _ in root.calls if name in given]
+        if isinstance(default, (Sequence, Mapping)) and default.home.stage == 0 and not passed:
+            return default  # shared by all calls
         if default is not None and not passed:
             return Unknown()  # it may be left out, and is no tracer then
         if any(constant(value) is None for value in passed):
