@@ -353,6 +353,11 @@ CLEAN = cases(
         if "bias" in params and extras is not None:
             total = total + params["bias"]
         return total
+    # --- membership in something else
+    @jax.jit
+    def f(x, i):
+        i = i * 2
+        return x if i in range(x.ndim) else -x
     # --- types are asked for
     @jax.jit
     def f(x):
@@ -446,6 +451,11 @@ CLEAN = cases(
         with jax.profiler.trace("/tmp"):
             jnp.sort(x)
         return y
+    # --- a benchmark throws results away
+    def overhead(tree):
+        t0 = time.time()
+        jax.tree.leaves(tree)
+        return time.time() - t0
     # --- times of what is waited for
     f = jax.jit(lambda x: x * 2)
     def bench(x):
@@ -470,9 +480,10 @@ CLEAN = cases(
             w, loss = step(w)
             if i % 100 == 0:
                 print(float(loss))
+        losses = []
         for i in range(10):
             w, loss = step(w)
-            print(float(loss))
+            losses.append(float(loss))
     # --- another function each time, few iterations
     def train(x):
         for n in range(100):
@@ -558,6 +569,15 @@ def test_functions_that_autojit_converts_may_use_python_control_flow():
         findings("@sagax.autojit\ndef f(x):\n    return x if x > 0 else -x\n", "import sagax\n")
         == []
     )
+
+
+def test_tests_may_use_a_key_again():
+    source = b"import jax\ndef f(key):\n    return jax.random.normal(key), jax.random.normal(key)\n"
+    assert [len(check(read_text(name, source))) for name in ("a.py", "test_a.py", "a_test.py")] == [
+        1,
+        0,
+        0,
+    ]
 
 
 def test_a_message_names_the_function_and_the_arguments():

@@ -291,8 +291,8 @@ class Expressions(Machine):
             if a is not MISSING and b is not MISSING:
                 return Static(_fold(_COMPARE[type(op)], a, b))
             members: tuple[Any, ...] = b if isinstance(b, tuple) else ()  # pyright: ignore[reportUnknownVariableType]
-            numbers = all(isinstance(n, (int, float)) for n in members)
-            if isinstance(left, Array) and left.level >= ABSTRACT and numbers and b:
+            numbers = bool(members) and all(isinstance(n, (int, float)) for n in members)
+            if isinstance(left, Array) and left.level >= ABSTRACT and numbers:
                 self.not_known(left, node, "`in`")
             return Static()
         if a is not MISSING and b is not MISSING:

@@ -133,7 +133,7 @@ _PYTHON_MAGICS = ("%%time", "%%timeit", "%%capture", "%%prun")
 def _read_notebook(source: Source, text: str) -> None:
     try:
         notebook: Any = json.loads(text)
-        cells: list[Any] = notebook["cells"]
+        cells: list[Any] = list(notebook["cells"])
     except (ValueError, KeyError, TypeError) as error:
         source.problems.append((Problem(f"this is no notebook: {error}", unreadable=True), None))
         return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Callable
 from functools import partial
 
@@ -36,7 +37,9 @@ def interpret(
     file: str, tree: ast.Module, lines: list[str], displayed: frozenset[int]
 ) -> list[Finding]:
     """Return the findings of a file; `displayed` are lines of expressions that are shown."""
-    return Interpreter(tree, lines, displayed).run(file)
+    name = os.path.basename(file)
+    is_test = name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py"
+    return Interpreter(tree, lines, displayed, is_test).run(file)
 
 
 class Interpreter(Transforms):
@@ -92,8 +95,10 @@ class Interpreter(Transforms):
         """Return the functions with semantics of their own."""
         return self._handlers
 
-    def __init__(self, tree: ast.Module, lines: list[str], displayed: frozenset[int]) -> None:
-        super().__init__(tree, lines, displayed)
+    def __init__(
+        self, tree: ast.Module, lines: list[str], displayed: frozenset[int], is_test: bool
+    ) -> None:
+        super().__init__(tree, lines, displayed, is_test)
         self._handlers: dict[str, Callable[[Arguments, Keywords, ast.Call], Value]] = {
             "functools.partial": self._partial,
             "jax.lax.scan": self._scan,

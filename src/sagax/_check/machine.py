@@ -53,11 +53,14 @@ class Report:
 class Machine:
     """The state of a run over one file, and what all parts of the interpreter use."""
 
-    def __init__(self, tree: ast.Module, lines: list[str], displayed: frozenset[int]) -> None:
+    def __init__(
+        self, tree: ast.Module, lines: list[str], displayed: frozenset[int], is_test: bool
+    ) -> None:
         self.tree = tree
         self.lines = lines
         self.displayed = displayed  # lines of expressions that a notebook shows
         text = "\n".join(lines)
+        self.is_test = is_test
         self.converts = "autojit" in text  # which turns control flow into array operations
         # sagax computes masks of traced arrays where what follows needs no size
         self.lazy_masks = "sagax" in text and not any(_imports_jax(node) for node in ast.walk(tree))
@@ -200,6 +203,8 @@ class Machine:
 
     def consume(self, key: Value, node: ast.expr) -> None:
         """Use up a random key; report a second use."""
+        if self.is_test:  # tests compare what the same key gives
+            return
         if not isinstance(key, (Unknown, Array, Tree)):
             return
         self.consumed += 1

@@ -551,8 +551,8 @@ class Statements(Expressions):
             self._unused(node, "arrays cannot change, so the update is lost", f"{base} = ...")
             return
         function_name = self.frame.function.name if self.frame.function is not None else ""
-        if self.contexts or function_name.startswith("test"):
-            return  # a profiler, a timer, a check for errors
+        if self.contexts or self.clocks or function_name.startswith("test"):
+            return  # under a profiler, a timer, a check for errors
         if isinstance(made, Named):
             if made.name == "jax.tree.map":
                 if self._maps_pure_function(node):
@@ -605,15 +605,13 @@ def _is_short(iterable: ast.expr) -> bool:
     """Return whether a loop is over a range of few numbers, or over a display."""
     if isinstance(iterable, (ast.Tuple, ast.List)):
         return True
-    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args:
-        last = iterable.args[0] if len(iterable.args) == 1 else iterable.args[1]
-        short = (
-            isinstance(last, ast.Constant)
-            and isinstance(last.value, int)
-            and last.value < _UNROLLED
-        )
-        return iterable.func.id == "range" and short
-    return False
+    if not isinstance(iterable, ast.Call):
+        return False
+    name = iterable.func.id if isinstance(iterable.func, ast.Name) else ""
+    if name != "range" or not iterable.args:
+        return name not in ("enumerate", "zip", "tqdm", "trange")
+    last = iterable.args[0] if len(iterable.args) == 1 else iterable.args[1]
+    return isinstance(last, ast.Constant) and isinstance(last.value, int) and last.value < _UNROLLED
 
 
 def _is_at_update(function: ast.expr) -> bool:
