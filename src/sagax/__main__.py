@@ -52,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "explain", help="run a program with all checks on, find repairs, try them, show them"
     )
     explaining.add_options(explainer)
-    checker = commands.add_parser("check", help="find mistakes in source files without running them")
+    checker = commands.add_parser(
+        "check", help="find mistakes in source files without running them"
+    )
     checking.add_options(checker)
     commands.add_parser(
         "doctor", help="find out why a device is missing or fails to start, and what to do"

@@ -173,6 +173,15 @@ FOUND = cases(
             return x
     step = jax.jit(lambda state, mode: state)
     step(Body(), "fast")  #~ SX0007 SX0007
+    # --- within containers
+    class Point:
+        def __init__(self, x):
+            self.x = x
+    jax.jit(lambda points: points)({"a": [Point(1.0)]})  #~ SX0007
+    jax.grad(lambda p: p["a"] ** 2)({"a": jnp.array(3), "b": 1.0})  #~ SX0003
+    import collections
+    window = collections.deque(maxlen=3)
+    jax.jit(lambda x: window.append(x))(1.0)  #~ SX0107
     # --- derivatives
     jax.grad(lambda x: x**2)(3)  #~ SX0003
     jax.grad(lambda x: (x, x))(3.0)  #~ SX0005
@@ -191,8 +200,12 @@ FOUND = cases(
         return lax.scan(lambda c, x: (c + random.normal(key), x), 0.0, None, 3)  #~ SX0108
     def layer(key, n):
         return random.normal(key, (n,))
+    def bias(key, n):
+        return random.normal(key, (n,))
     def network(key):
-        return layer(key, 1), layer(key, 2)  #~ SX0108
+        return layer(key, 1), bias(key, 2)  #~ SX0108
+    def layers(key):
+        return [layer(key, n) for n in (1, 2)]  #~ SX0108
     def parts(key):
         keys = random.split(key)
         return random.normal(keys[0]), random.normal(keys[0]), random.normal(key)  #~ SX0108 SX0108
@@ -345,6 +358,12 @@ CLEAN = cases(
     jax.value_and_grad(loss)(1.0)
     # --- axes that are not mapped, arguments that are not traced
     jax.vmap(lambda x, flag: x if flag else -x, in_axes=(0, None))(jnp.ones(3), True)
+    # --- arguments that are left out in between
+    def root(matrix, p, steps=3, top=0, start=None):
+        return matrix if top > 0 else -matrix
+    def body(state):
+        return jax.vmap(partial(root, top=0))(state, state, start=state)
+    lax.while_loop(lambda s: False, body, jnp.ones(3))
     # --- trees: asking whether they are empty
     @jax.jit
     def f(params, extras):
@@ -404,6 +423,30 @@ CLEAN = cases(
         return [random.normal(k, (n,)) for k, n in zip(keys, (1, 2))]
     def choose(key, p):
         return lax.cond(p, lambda k: random.normal(k), lambda k: random.uniform(k), key)
+    # --- the same numbers on purpose: a helper applied to two arrays, rows of two arrays
+    def shifted(x, key):
+        return x + random.normal(key)
+    def pairs(x, y, key, row_key):
+        x, y = shifted(x, key), shifted(y, key)
+        return random.permutation(row_key, x), random.permutation(row_key, y)
+    # --- a branch for something that is not given, which traced calls do not take
+    def estimate(x, table=None):
+        if table is None:
+            table = np.asarray(x)
+        return table + x
+    jax.jit(estimate)(1.0, 2.0)
+    def outer(size, helper):
+        def inner(x):
+            if size is None:
+                return int(x)
+            return x
+        return inner if size is None else jax.eval_shape(inner, helper)
+    # --- registered classes
+    import flax, dataclasses
+    @flax.struct.dataclass
+    class State:
+        x: object
+    jax.jit(lambda state: state)(State(1.0))
     # --- side effects outside of traces, of callbacks, without traced values
     seen = []
     @jax.jit

@@ -321,6 +321,10 @@ class Calls(Statements):
         if _is_of(module, "logging"):
             self._check_print(f"`{self.text(node.func)}`", arguments, node)
             return Named("logging.Logger") if function == "getLogger" else Unknown()
+        if name == "collections.deque":
+            return Sequence("list", self.frame, None)
+        if name in ("collections.defaultdict", "collections.OrderedDict", "collections.Counter"):
+            return Mapping(self.frame, {}, complete=False)
         if module == "optax" and function in OPTIMIZERS:
             return Named("optax()")
         self.unknown_call(arguments, node)

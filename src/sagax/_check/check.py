@@ -14,6 +14,7 @@ from sagax._check.interpreter import interpret
 __all__ = ["check"]
 
 _IGNORE = re.compile(r"#\s*sagax:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
+_LINE = re.compile(r"\bline (\d+)\b")
 _RECURSION = 5000
 
 
@@ -74,6 +75,17 @@ def _in_cell(source: Source, finding: Finding) -> Finding:
     if cell is None:
         return finding
     offset = cell.start - 1
+
+    def renumbered(match: re.Match[str]) -> str:
+        line = int(match[1])
+        other = source.cell_of(line) or cell
+        within = "" if other is cell else f" of cell {other.number}"
+        return f"line {line - other.start + 1}{within}"
+
     return dataclasses.replace(
-        finding, line=finding.line - offset, end_line=finding.end_line - offset, cell=cell.number
+        finding,
+        line=finding.line - offset,
+        end_line=finding.end_line - offset,
+        message=_LINE.sub(renumbered, finding.message),
+        cell=cell.number,
     )

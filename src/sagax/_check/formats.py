@@ -12,8 +12,6 @@ from sagax._check.findings import INVALID, NAMES, UNREADABLE, Finding, is_warnin
 
 __all__ = ["FORMATS"]
 
-_INFORMATION = "https://github.com/sagax/sagax"
-
 
 def full(findings: Sequence[Finding]) -> str:
     """Show each finding with the source and what to do."""
@@ -103,7 +101,7 @@ def sarif(findings: Sequence[Finding]) -> str:
         }
         for finding in findings
     ]
-    driver = {"name": "sagax check", "informationUri": _INFORMATION, "rules": rules}
+    driver = {"name": "sagax check", "rules": rules}
     log = {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",

@@ -26,6 +26,9 @@ __all__ = ["MAX_DEPTH", "Machine", "Report", "Use"]
 MAX_DEPTH: Final = 8  # of calls that are followed
 
 
+_PAIRED = ("choice", "permutation")
+
+
 def _imports_jax(node: ast.AST) -> bool:
     if isinstance(node, ast.Import):
         return any(alias.name.partition(".")[0] == "jax" for alias in node.names)
@@ -223,6 +226,8 @@ class Machine:
         place = path[max(shared - (len(use.frame_path) - len(self.calls)), 0)]
         depth = len(earlier.frame_path) - len(earlier.path) + 1
         first = earlier.path[max(shared - depth, 0)]
+        if first is not place and self._is_paired_draw(first, place, earlier.path[-1], node):
+            return
         line = getattr(first, "lineno", 0)
         again = "by each iteration" if first is place else f"after line {line}"
         self.report(
@@ -231,6 +236,22 @@ class Machine:
             f"`{self._key_text(place)}` uses a random key again {again}, so it draws the same numbers",
             f"split the key, and use each part once: key, subkey = {self.alias('jax.random.split')}(key)",
         )
+
+    def _is_paired_draw(
+        self, first: ast.expr, second: ast.expr, one: ast.expr, other: ast.expr
+    ) -> bool:
+        """Return whether two uses may draw the same numbers on purpose.
+
+        Such are two calls of one helper with other data, and the same permutation of two arrays.
+        """
+        if not all(isinstance(node, ast.Call) for node in (first, second, one, other)):
+            return False
+        if first is not one and second is not other:
+            return self._called(first) == self._called(second)
+        return self._called(one) == self._called(other) and self._called(one).endswith(_PAIRED)
+
+    def _called(self, node: ast.expr) -> str:
+        return self.text(node.func) if isinstance(node, ast.Call) else ""
 
     def _key_text(self, node: ast.AST) -> str:
         return self.text(node, 40)

@@ -82,17 +82,30 @@ class Statements(Expressions):
         if isinstance(test, Static) and const is not MISSING:
             return self.run_block(node.body if const else node.orelse)
         self.narrow(node.test)
+        absent = self._absent_branch(node)
         before = self._save()
         states: list[_State] = []
-        if not self.run_block(node.body):
-            states.append(self._save())
-        self._load(before)
-        if not self.run_block(node.orelse):
-            states.append(self._save())
+        for branch in (node.body, node.orelse):
+            self._load(before)
+            self.guarded += branch is absent
+            if not self.run_block(branch):
+                states.append(self._save())
+            self.guarded -= branch is absent
         if not states:
             return True
         self._joined(states)
         return False
+
+    def _absent_branch(self, node: ast.If) -> list[ast.stmt] | None:
+        """Return the branch for something that is None, which the traced calls may never take."""
+        tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+        for test in tests if self.frame.stage else ():
+            if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
+                if test.comparators[0].value is None and isinstance(
+                    test.ops[0], (ast.Is, ast.IsNot)
+                ):
+                    return node.body if isinstance(test.ops[0], ast.Is) else node.orelse
+        return None
 
     def match_statement(self, node: ast.Match) -> bool:
         """Run `match`."""
@@ -563,12 +576,12 @@ class Statements(Expressions):
             if isinstance(made.base, Array) and name in _PURE_METHODS:
                 self._unused(node, f"`.{name}` returns a new array", "")
 
-    def _function_named(self, node: ast.expr) -> Value:
+    def function_named(self, node: ast.expr) -> Value:
         """Return what a dotted name stands for."""
         if isinstance(node, ast.Name):
             return self.look_up(node.id)
         if isinstance(node, ast.Attribute):
-            base = self._function_named(node.value)
+            base = self.function_named(node.value)
             return self.attribute_of(base, node.attr) if isinstance(base, Named) else _NOTHING
         return _NOTHING
 
@@ -578,7 +591,7 @@ class Statements(Expressions):
             return False
         for call in ast.walk(function.body):
             if isinstance(call, ast.Call):
-                made = self._function_named(call.func)
+                made = self.function_named(call.func)
                 if not (isinstance(made, Named) and is_pure(made.name)) and not _is_at_update(
                     call.func
                 ):

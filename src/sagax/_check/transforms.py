@@ -256,14 +256,13 @@ class Transforms(Calls):
         outer = self.frame
         self.frame = Frame(outer, stage, outer.root or closure.root, outer.function)
         try:
-            positional = [given.pop(p.arg) for p in function.positional if p.arg in given]
-            missing = len(arguments) - len(positional)
-            rest = arguments[-missing:] if missing > 0 else []
-            extra = {name: v for name, v in keywords.items() if name == "**"}
-            in_order = [p.arg for p in function.positional][: len(positional)]
-            named = dict(zip(in_order, positional, strict=True)) if not rest else {}
-            consumed = {**named, **given, **extra}
-            result = self.inline(function, [*positional, *rest] if rest else [], consumed, node)
+            rest = arguments[len(function.positional) :]  # for `*args`
+            if rest:
+                leading = [given.pop(p.arg) for p in function.positional]
+                result = self.inline(function, [*leading, *rest], given, node)
+            else:
+                uncertain = {name: v for name, v in keywords.items() if name == "**"}
+                result = self.inline(function, [], {**given, **uncertain}, node)
         finally:
             self.frame = outer
         kind = closure.transforms[0].kind
@@ -334,9 +333,7 @@ class Transforms(Calls):
             return
         for number in applied.numbers or ():
             value = arguments[number + offset] if 0 <= number + offset < len(arguments) else None
-            const = constant(value) if isinstance(value, Static) else MISSING
-            whole = isinstance(const, int) and not isinstance(const, bool)
-            if whole or (isinstance(value, Array) and value.integer):
+            if value is not None and any(_is_integer(leaf) for leaf in _leaves(value)):
                 place = argument_node(node, number)
                 self.report(
                     place,
@@ -365,10 +362,12 @@ class Transforms(Calls):
             const = constant(value) if isinstance(value, Static) else None
             if isinstance(const, str) and isinstance(value, Static):
                 what = "a text"
-            elif isinstance(value, Instance) and self._is_plain_class(value.kind):
-                what = f"`{value.kind.node.name}`, which is not registered as a pytree,"
             else:
-                continue
+                kinds = [leaf.kind for leaf in _leaves(value) if isinstance(leaf, Instance)]
+                plain = next((kind for kind in kinds if self._is_plain_class(kind)), None)
+                if plain is None:
+                    continue
+                what = f"`{plain.node.name}`, which is not registered as a pytree,"
             shown = i - offset if len(node.args) == len(arguments) - offset else 99
             self.report(
                 argument_node(node, shown, parameter.arg),
@@ -380,10 +379,10 @@ class Transforms(Calls):
 
     def _is_plain_class(self, kind: Class) -> bool:
         """Return whether objects of a class are no pytrees, as far as this file tells."""
-        decorators = [
-            self.text(d, 80).partition("(")[0].rpartition(".")[2] for d in kind.node.decorator_list
-        ]
-        if any(d != "dataclass" for d in decorators) or kind.node.keywords:
+        calls = [d.func if isinstance(d, ast.Call) else d for d in kind.node.decorator_list]
+        decorators = [self.function_named(d) for d in calls]
+        plain = [isinstance(d, Named) and d.name == "dataclasses.dataclass" for d in decorators]
+        if not all(plain) or kind.node.keywords:
             return False
         if any(self.text(base) != "object" for base in kind.node.bases):
             return False
@@ -645,6 +644,21 @@ def _strings(const: Any) -> tuple[str, ...] | None:
         items: tuple[Any, ...] = const  # pyright: ignore[reportUnknownVariableType]
         return items if all(isinstance(i, str) for i in items) else None
     return () if const is None else None
+
+
+def _leaves(value: Value) -> Iterator[Value]:
+    """Yield a value, or those within containers."""
+    items = value.items if isinstance(value, (Sequence, Mapping)) else None
+    if items is None:
+        yield value
+    for item in items.values() if isinstance(items, dict) else items or ():
+        yield from _leaves(item)
+
+
+def _is_integer(value: Value) -> bool:
+    if isinstance(value, Array):
+        return value.integer
+    return isinstance(value, Static) and type(value.const) is int
 
 
 def _has_keyword(node: ast.AST, name: str) -> bool:
