@@ -49,7 +49,7 @@ def operations() -> Callable[[int], None]:
 
     def round(i: int) -> None:
         x = inputs[i % len(inputs)]
-        (snp.cos(x) + x).sum()
+        (snp.cos(x) + x).sum()  # sagax: ignore[SX0410]
         if i % 20 < 2:
             slope(x)
 

@@ -52,7 +52,7 @@ hypothesis.settings.load_profile("suite")
 # Tiers. Each test is of one: `unit` compiles little or nothing, `process` starts processes, `compile` is the rest. Some
 # are `slow`, too: `make test-fast` leaves them out, and those of `process`, but keeps `smoke`. Names begin so.
 _UNIT = tuple(
-    "autofix/test_repairs.py core/dims/ core/test_operands.py diagnostics/ function_analysis/ trees/ "
+    "autofix/test_repairs.py check/ core/dims/ core/test_operands.py diagnostics/ function_analysis/ trees/ "
     "test_architecture.py test_config.py test_docs.py::test_paths".split()
 )
 _PROCESS = tuple(

@@ -11,7 +11,15 @@ Array([2., 4.], dtype=float32)
 
 from __future__ import annotations
 
+import sys as _sys
 from typing import TYPE_CHECKING
+
+if _sys.argv[:2] == ["-m", "check"] and _sys.orig_argv[-len(_sys.argv) :][:1] == ["sagax"]:
+    # `python -m sagax check` reads source, and should not wait for XLA. Python imports this package
+    # before its `__main__`.
+    from sagax._check.command import run as _run
+
+    _sys.exit(_run(_sys.argv[2:]))
 
 from sagax import _assemble as _assemble  # first: plugs the parts together
 from sagax import dtypes, tree, tree_util

@@ -1,4 +1,4 @@
-"""The commands: `python -m sagax run SCRIPT.py [args]`, `explain SCRIPT.py`, `doctor` and `cache`."""
+"""The commands: `python -m sagax run SCRIPT.py [args]`, `explain SCRIPT.py`, `check FILE...`, `doctor` and `cache`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import sagax
 import sagax._autofix.command as explaining
+import sagax._check.command as checking
 import sagax._doctor.command as doctoring
 import sagax._report.command as reporting
 from sagax._src.diagnostics.boundary import user_traceback
@@ -51,6 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         "explain", help="run a program with all checks on, find repairs, try them, show them"
     )
     explaining.add_options(explainer)
+    checker = commands.add_parser(
+        "check", help="find mistakes in source files without running them"
+    )
+    checking.add_options(checker)
     commands.add_parser(
         "doctor", help="find out why a device is missing or fails to start, and what to do"
     )
@@ -61,6 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     if options.command == "explain":
         return explaining.main(options)
+    if options.command == "check":
+        return checking.main(options)
     if options.command == "doctor":
         return doctoring.main()
     if options.command == "cache":

@@ -22,8 +22,11 @@ from sagax._src.core.shardings import (
 )
 from sagax._src.core.trace import UnboundAxisError
 from sagax._src.diagnostics.cautions import (
+    AsyncTimingWarning,
     CapturedConstantWarning,
     DonationWarning,
+    HostSyncWarning,
+    ImpureTraceWarning,
     IntegerOverflowWarning,
     NaNGradientWarning,
     OutOfBoundsIndexWarning,
@@ -31,6 +34,7 @@ from sagax._src.diagnostics.cautions import (
     SideEffectWarning,
     StaleValueWarning,
     UnrolledLoopWarning,
+    UnusedResultWarning,
 )
 from sagax._src.diagnostics.errors import (
     ArgumentError,

@@ -2,7 +2,8 @@
 
 `python -m sagax explain` checks for all of them. Ordinary runs give only those that cost nothing:
 DonationWarning and DtypeTruncationWarning, when a function is compiled or an array is created, and
-StaleValueWarning, when a compiled function is called.
+StaleValueWarning, when a compiled function is called. `python -m sagax check` finds those from SX0410 on,
+and some of the others, in the source.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "CapturedConstantWarning", "DonationWarning", "IntegerOverflowWarning", "NaNGradientWarning",
-    "OutOfBoundsIndexWarning", "RecompilationWarning", "SideEffectWarning", "StaleValueWarning",
-    "UnrolledLoopWarning",
+    "AsyncTimingWarning", "CapturedConstantWarning", "DonationWarning", "HostSyncWarning",
+    "ImpureTraceWarning", "IntegerOverflowWarning", "NaNGradientWarning", "OutOfBoundsIndexWarning",
+    "RecompilationWarning", "SideEffectWarning", "StaleValueWarning", "UnrolledLoopWarning",
+    "UnusedResultWarning",
 ]  # fmt: skip
 
 
@@ -108,6 +110,44 @@ class CapturedConstantWarning(UserWarning):
     """
 
     code = "SX0409"
+
+
+class UnusedResultWarning(UserWarning):
+    """The result of a pure function is thrown away, so that the call does nothing.
+
+    Arrays do not change: x.at[i].set(v) returns a new array, as jnp.sort(x) and random.split(key) do.
+    """
+
+    code = "SX0410"
+
+
+class ImpureTraceWarning(UserWarning):
+    """A traced function reads a clock, a random generator of the host, or the environment.
+
+    That happens once, while it is traced: all calls of the compiled program use that one value. Pass it
+    as an argument; draw random numbers with jax.random from a key.
+    """
+
+    code = "SX0411"
+
+
+class AsyncTimingWarning(UserWarning):
+    """A clock is read before the work between two readings has finished.
+
+    Calls of compiled functions return at once. Wait for the result: block_until_ready.
+    """
+
+    code = "SX0412"
+
+
+class HostSyncWarning(UserWarning):
+    """Each iteration of a loop waits for a number of the device, only to keep it.
+
+    The next step then starts when this one has finished. Keep the arrays, and turn them into numbers
+    after the loop.
+    """
+
+    code = "SX0413"
 
 
 for _name in __all__:  # their public home
