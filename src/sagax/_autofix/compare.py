@@ -14,7 +14,7 @@ _RELATIVE, _ABSOLUTE = 1e-3, 2e-4
 def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
     """Return whether two runs print the same, and leave the same variables.
 
-    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result matches any number.
+    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result matches any number but nan.
     """
     if not _same_text(wanted.output, got.output, wildcard):
         return False
@@ -39,7 +39,7 @@ def _same_text(expected: str, got: str, wildcard: bool) -> bool:
 
 def _close(a: float, b: float, wildcard: bool) -> bool:
     if a != a:
-        return wildcard or b != b
+        return (b == b) if wildcard else (b != b)
     return a == b or abs(a - b) <= _ABSOLUTE + _RELATIVE * abs(a)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._autofix.probes import Recorder
 from sagax._src.core.trace import Tracer
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
@@ -33,7 +34,8 @@ class DerivativeCheck:
 
 
 class _Checks:
-    def __init__(self) -> None:
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
         self.found: list[DerivativeCheck] = []
         self.busy = False
 
@@ -46,7 +48,7 @@ class _Checks:
 
     def compare(self, along: Callable[[float], float], exact: float, size: float) -> None:
         """Compare an exact derivative with differences of `along`, a function of the step."""
-        self.busy = True
+        self.busy = self.recorder.paused = True
         try:
             value = along(0.0)
             differences = [
@@ -56,7 +58,7 @@ class _Checks:
             self.found.append(DerivativeCheck(None, exact, np.nan))
             return
         finally:
-            self.busy = False
+            self.busy = self.recorder.paused = False
         self.found.append(_verdict(exact, differences, size))
 
 
@@ -108,9 +110,9 @@ def _dot(direction: list[Any], gradient: Any) -> float:
     return float(sum(np.sum(d * np.asarray(g, np.float64)) for d, g in pairs if d is not None))
 
 
-def install(package: ModuleType) -> list[DerivativeCheck]:
+def install(package: ModuleType, recorder: Recorder) -> list[DerivativeCheck]:
     """Check `grad`, `value_and_grad` and `jvp` of `package`; return the list of what is found."""
-    checks = _Checks()
+    checks = _Checks(recorder)
 
     def check_gradient(
         fun: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any, gradient: Any

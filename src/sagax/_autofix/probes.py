@@ -105,11 +105,24 @@ def find_targets(file: str, before: str, after: str, lines: set[int]) -> list[Ta
                     name = getattr(node, "id", getattr(node, "attr", ""))
                     if isinstance(node, (ast.Name, ast.Attribute)) and name in named:
                         found[named[name]] = None
-    return [
-        Target(file, name, tuple(p for p in _parameters(functions[name]) if p in known))
-        for name in found
-        if name in changed and (known := _parameters(changed[name])) is not None
-    ]
+    targets: list[Target] = []
+    for name in found:
+        if name in changed:
+            known = set(_parameters(changed[name])) - _assigned_in_place(functions[name])
+            parameters = tuple(p for p in _parameters(functions[name]) if p in known)
+            targets.append(Target(file, name, parameters))
+    return targets
+
+
+def _assigned_in_place(node: ast.AST) -> set[str]:
+    """Return the names whose items a function assigns: a varied copy would hide that from the caller."""
+    return {
+        part.value.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Subscript)
+        and isinstance(part.ctx, ast.Store)
+        and isinstance(part.value, ast.Name)
+    }
 
 
 def _parameters(node: Any) -> list[str]:
@@ -177,6 +190,13 @@ def _call(method: str, name: str, *arguments: ast.expr) -> ast.expr:
     return ast.Call(function, [ast.Constant(name), *arguments], [])
 
 
+def _is_call_of(node: ast.AST, *methods: str) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+            return name == _RECORDER and method in methods
+    return False
+
+
 class _Tests(ast.NodeTransformer):
     """Record the tests of branches, and negate the wanted one wherever its expression stands."""
 
@@ -184,10 +204,12 @@ class _Tests(ast.NodeTransformer):
         self.flip = flip
 
     def visit(self, node: ast.AST) -> Any:
+        if _is_call_of(node, "test", "negate"):  # by the function around this one
+            return node
         dump = ast.dump(node) if isinstance(node, ast.expr) else ""
         test = ast.dump(node.test) if isinstance(node, (ast.If, ast.IfExp)) else ""
         node = self.generic_visit(node)
-        if test and isinstance(node, (ast.If, ast.IfExp)):
+        if test and isinstance(node, (ast.If, ast.IfExp)) and not _is_call_of(node.test, "test"):
             node.test = _call("test", test, node.test)
         if self.flip and dump == self.flip:
             return _call("negate", dump, node)  # type: ignore[arg-type]
@@ -242,6 +264,7 @@ class Recorder:
     def __init__(self, probe: Probe) -> None:
         self.probe = probe
         self.records = Records()
+        self.paused = False  # while a derivative is checked
 
     def vary(self, _name: str, value: Any) -> Any:
         return tree_map(self._varied_leaf, value)
@@ -255,7 +278,7 @@ class Recorder:
         if self.probe.disturb:
             return tree_map(self._disturbed_leaf, value)
         found = self.records.results.setdefault(name, [])
-        if len(found) < _MAX_CALLS:
+        if len(found) < _MAX_CALLS and not self.paused:
             parts = [_value(x) for x in leaves(value)]
             found.append(None if any(p is _TRACED for p in parts) else parts)
         return value
@@ -347,8 +370,8 @@ def _pattern(x: Any) -> Any:
     return factors.reshape(shape).astype(np.dtype(str(x.dtype)) if x.dtype.kind == "f" else "f4")
 
 
-def start(probe: Probe) -> Records:
+def start(probe: Probe) -> Recorder:
     """Make the functions of instrumented code available to it, for the rest of this process."""
     recorder = Recorder(probe)
     setattr(builtins, _RECORDER, recorder)
-    return recorder.records
+    return recorder

@@ -54,12 +54,14 @@ def run_task(task: Task) -> Outcome:
         repeatable.install()
     if task.untransformed:
         reference_run.install(package)
-    records = probes.start(probe) if probe is not None else None
     if probe is not None and probe.same_draws:
         repeatable.draw_by_shape()
     if probe is not None and probe.x64:
         package.__dict__["config"].update("jax_enable_x64", True)
-    checks = derivative_checks.install(package) if probe is not None and probe.derivatives else []
+    recorder = probes.start(probe) if probe is not None else None
+    checks: list[derivative_checks.DerivativeCheck] = []
+    if recorder is not None and recorder.probe.derivatives:
+        checks = derivative_checks.install(package, recorder)
     watch = runtime_checks.RuntimeChecks() if task.watch else None
     if watch is not None:
         watch.install(package)
@@ -100,7 +102,7 @@ def run_task(task: Task) -> Outcome:
         seconds=seconds,
         code=code,
         derivatives_lost=reference_run.derivatives_lost(),
-        records=records,
+        records=recorder and recorder.records,
         derivatives=tuple(checks),
         peak_bytes=_peak_bytes(),
     )

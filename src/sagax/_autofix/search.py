@@ -34,6 +34,11 @@ _SAME_RESULT_WARNINGS = {
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
 _WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
+# the result is the mistake
+_MISTAKEN_RESULT_WARNINGS = {
+    "AmbiguousAxesWarning", "AsyncTimingWarning", "BroadcastWarning", "ImpureTraceWarning", "NaNWarning",
+    "OutOfBoundsIndexWarning", "PrecisionLossWarning", "UnusedResultWarning", "ZeroGradientWarning",
+}  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 
@@ -330,8 +335,8 @@ class _Search:
 
 def reference_for(name: str) -> Reference:
     """Return how a script gives the right result, for a class of mistakes."""
-    if name == "OutOfBoundsIndexWarning":  # what it gives is the mistake
-        return Reference("the program before", untransformed=False, reliable=False)
+    if name in _MISTAKEN_RESULT_WARNINGS:
+        return Reference("the program before", False, reliable=False, mistaken=True)
     if name in _SAME_RESULT_WARNINGS:
         return Reference("the program before", untransformed=False)
     if name in _WRONG_RESULT_WARNINGS:
