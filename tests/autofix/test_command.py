@@ -9,10 +9,11 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax._autofix.command import apply_one
+from sagax._autofix.compare import same_result
 from sagax._autofix.error_pages import read_page
 from sagax._autofix.interactive import explain
+from sagax._autofix.rewrite_files import ChangedFileError, rewrite
 from sagax._autofix.run_task import Outcome
-from sagax._autofix.search import same_result
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.model import Diagnostic, Edit, Span, Suggestion, Trust
 
@@ -85,7 +86,7 @@ def test_apply_writes_the_chosen_repair(tmp_path, monkeypatch, capsys):
     chosen = Suggestion("a", "make it two", (Edit(span, "[2]"),), Trust.PROVEN)
     untried = Suggestion("b", "not tried", (Edit(span, "[3]"),), Trust.SUGGESTED)
     monkeypatch.setattr("builtins.input", lambda _: "1")
-    apply_one(Diagnostic("", "E", "m", suggestions=(untried, chosen)))
+    apply_one(Diagnostic("", "E", "m", suggestions=(untried, chosen)), {})
     assert script.read_text() == "x = [2]\ny = 2\n"
     assert "not tried" not in capsys.readouterr().out
 
@@ -103,7 +104,7 @@ def test_a_file_keeps_its_encoding_and_line_ends(tmp_path, monkeypatch, encoding
     edit = Edit(Span(str(script), row, 4, row, 9, "", (line,)), "größe * 2")
     repair = Suggestion("kind", "double", (edit,), Trust.PROVEN)
     monkeypatch.setattr("builtins.input", lambda _: "1")
-    apply_one(Diagnostic("", "E", "m", suggestions=(repair,)))
+    apply_one(Diagnostic("", "E", "m", suggestions=(repair,)), {})
     wanted = text.replace("y = größe", "y = größe * 2")
     assert script.read_bytes() == wanted.encode(encoding)
 
@@ -197,3 +198,74 @@ def test_programs_that_print_nothing_are_compared_by_their_variables():
     wanted = Outcome("clean", results={"a": [1.0, {"b": 2}], "c": "x"})
     assert same_result(wanted, Outcome("clean", results={"a": [1.0, {"b": 2.0}], "d": 1}))
     assert not same_result(wanted, Outcome("clean", results={"a": [1.0, {"b": 3.0}]}))
+
+
+WRITES = """\
+import jax
+
+@jax.jit
+def f(x):
+    return x if x > 0 else -x
+
+with open("log.txt", "a") as log:
+    log.write("run\\n")
+print(f(2.0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("option", "grade", "runs"),
+    [(None, "suggested", 1), ("--once", "suggested", 1), ("--yes", "proven", 5)],
+)
+def test_a_script_that_writes_files_runs_again_only_if_told(
+    tmp_path, run_python, option, grade, runs
+):
+    script = tmp_path / "writes.py"
+    script.write_text(WRITES)
+    options = ["--json", *([option] if option else [])]
+    got = run_python("-m", "sagax", "explain", *options, script, cwd=tmp_path, status=1)
+    found = json.loads(got.stdout.splitlines()[-1])
+    assert found["suggestions"][0]["grade"] == grade
+    written = (tmp_path / "log.txt").read_text().count("run")
+    assert written == runs if runs == 1 else written >= runs
+    if option is None:
+        assert "writes log.txt (writes.py:7)" in found["not_tried"]
+
+
+def test_explain_says_that_it_runs_the_script_again(tmp_path, run_python):
+    script = tmp_path / "clean.py"
+    script.write_text("print(1)\n")
+    got = run_python("-m", "sagax", "explain", script, cwd=tmp_path)
+    assert "and again for each repair" in got.stderr and "side effects" in got.stderr
+    assert (
+        "again" not in run_python("-m", "sagax", "explain", "--once", script, cwd=tmp_path).stderr
+    )
+
+
+def edit_of(path, line, text, new):
+    return Edit(Span(str(path), line, 0, line, len(text), "", (text,)), new)
+
+
+def test_nothing_is_written_into_a_file_that_has_changed_since(tmp_path):
+    one, two = tmp_path / "one.py", tmp_path / "two.py"
+    for path in (one, two):
+        path.write_text("x = 1\n")
+    texts = {str(one): "x = 1\n", str(two): "x = 0\n"}
+    edits = [edit_of(path, 1, "x = 1", "x = 2") for path in (one, two)]
+    with pytest.raises(ChangedFileError, match=r"two\.py was changed"):
+        rewrite(edits, texts)
+    assert one.read_text() == two.read_text() == "x = 1\n"
+    assert rewrite(edits[:1], texts) == [str(one)]
+    assert one.read_text() == "x = 2\n"
+
+
+def test_line_ends_permissions_and_links_stay(tmp_path):
+    target, link = tmp_path / "target.py", tmp_path / "link.py"
+    target.write_bytes(b"a = 1\r\nb = 2\nc = 3\r\nd = 4")
+    target.chmod(0o750)
+    link.symlink_to(target)
+    assert rewrite([edit_of(link, 3, "c = 3", "c = 30\nc += 1")], {}) == [str(link)]
+    assert target.read_bytes() == b"a = 1\r\nb = 2\nc = 30\r\nc += 1\r\nd = 4"
+    assert target.stat().st_mode & 0o777 == 0o750
+    assert link.is_symlink()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.py", "target.py"]

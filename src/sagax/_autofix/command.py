@@ -7,15 +7,15 @@ import json
 import os
 import re
 import sys
-import tokenize
+from collections.abc import Mapping
 from typing import Any
 
 import sagax._autofix.error_pages as error_pages
-from sagax._autofix.search import Explanation, explain
+from sagax._autofix.rewrite_files import ChangedFileError, rewrite
+from sagax._autofix.search import Explanation, Trials, explain
 from sagax._src.diagnostics import render
-from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.hook import use_color
-from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
+from sagax._src.diagnostics.model import Diagnostic, Trust
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +26,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seconds", type=float, default=8.0, help="how long to try repairs (default: 8)"
+    )
+    parser.add_argument(
+        "--once", action="store_true", help="run the script once, and try no repairs"
+    )
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="try repairs even if the script writes files, uses the network or starts processes",
     )
     parser.add_argument("script", metavar="SCRIPT.py or SXnnnn")
     parser.add_argument("args", nargs=argparse.REMAINDER)
@@ -38,7 +46,11 @@ def main(options: argparse.Namespace) -> int:
     if not os.path.isfile(options.script):
         print(f"there is no file {options.script}", file=sys.stderr)
         return 2
-    found = explain(options.script, options.args, options.seconds)
+    trials = Trials.NONE if options.once else Trials.ALL if options.yes else Trials.HARMLESS
+    if not options.json:
+        again = "" if options.once else ", and again for each repair that it tries (--once: never)"
+        print(f"explain runs {options.script} once{again}, with its side effects", file=sys.stderr)
+    found = explain(options.script, options.args, options.seconds, trials)
     diagnostic = found.diagnostic
     if diagnostic is None:
         if found.outcome.status in ("clean", "exit"):
@@ -48,11 +60,14 @@ def main(options: argparse.Namespace) -> int:
         )
         return 1
     if options.json:
-        print(json.dumps(_as_json(diagnostic), default=str))
+        data = {**_as_json(diagnostic), "not_tried": found.not_tried}
+        print(json.dumps(data, default=str))
         return 1
     _show(found, diagnostic)
+    if found.not_tried:
+        print(f"  repairs were not tried: {found.not_tried} (--yes tries them)")
     if options.apply:
-        apply_one(diagnostic)
+        apply_one(diagnostic, found.texts)
     return 1
 
 
@@ -70,31 +85,24 @@ def _show(found: Explanation, diagnostic: Diagnostic) -> None:
         print(render.plain(diagnostic))
 
 
-def apply_one(diagnostic: Diagnostic) -> None:
-    """Ask for a verified repair, and write it into the files."""
-    choices = [s for s in diagnostic.suggestions if s.edits and s.trust is Trust.PROVEN]
+def apply_one(diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:
+    """Ask for a repair that was tried, and write it into the files, whose texts were `texts`."""
+    tried = (Trust.PROVEN, Trust.RAN)
+    choices = [s for s in diagnostic.suggestions if s.edits and s.trust in tried]
     if not choices:
-        print("no repair was verified, so there is none to apply")
+        print("no repair was tried with success, so there is none to apply")
         return
     for i, choice in enumerate(choices, 1):
-        print(f"  {i}. {choice.title}")
+        print(f"  {i}. {choice.title} ({choice.trust.value})")
     try:
         answer = input(f"apply which? [1-{len(choices)}, Enter for none] ").strip()
     except EOFError:  # not interactive
         answer = ""
     if answer.isdigit() and 1 <= int(answer) <= len(choices):
-        for file in _write(choices[int(answer) - 1]):
+        try:
+            files = rewrite(choices[int(answer) - 1].edits, texts)
+        except (ChangedFileError, OSError) as error:
+            print(f"nothing was changed: {error}", file=sys.stderr)
+            return
+        for file in files:
             print(f"changed {file}")
-
-
-def _write(choice: Suggestion) -> list[str]:
-    by_file: dict[str, list[Edit]] = {}
-    for edit in choice.edits:
-        by_file.setdefault(edit.span.file, []).append(edit)
-    for file, edits in by_file.items():
-        with tokenize.open(file) as handle:
-            text, ends, encoding = handle.read(), handle.newlines, handle.encoding
-        newline = ends if isinstance(ends, str) else "\n"
-        with open(file, "w", encoding=encoding, newline=newline) as handle:
-            handle.write(apply(text, edits))
-    return list(by_file)

@@ -24,6 +24,7 @@ import sagax._autofix.probes as probes
 import sagax._autofix.reference_run as reference_run
 import sagax._autofix.repeatable as repeatable
 import sagax._autofix.runtime_checks as runtime_checks
+import sagax._autofix.side_effects as side_effects
 from sagax._autofix.collect_facts import collect_facts, collect_results, measure_value
 from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._autofix.run_task import Outcome, Task
@@ -71,6 +72,9 @@ def run_task(task: Task) -> Outcome:
     module.__file__ = task.script
     sys.modules["__main__"] = module
     status, error, text, code = "clean", None, "", 0
+    effects: list[str] = []
+    if not task.trial:
+        side_effects.watch(effects)
     start = time.perf_counter()
     try:
         exec(
@@ -105,6 +109,7 @@ def run_task(task: Task) -> Outcome:
         records=recorder and recorder.records,
         derivatives=tuple(checks),
         peak_bytes=_peak_bytes(),
+        effects=tuple(effects),
     )
 
 

@@ -55,6 +55,7 @@ class Outcome:
     records: Records | None = None
     derivatives: tuple[DerivativeCheck, ...] = ()
     peak_bytes: int = 0
+    effects: tuple[str, ...] = ()  # on files, sockets and processes
 
     @property
     def found(self) -> Facts | None:

@@ -7,11 +7,12 @@ top.
 
 from __future__ import annotations
 
+import enum
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from sagax._autofix.candidates import MAX_SHOWN, read_sources
+from sagax._autofix.candidates import MAX_SHOWN, read_sources, suggest_fixes
 from sagax._autofix.compare import same_result
 from sagax._autofix.proof import Proof, Reference, prove
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
@@ -50,9 +51,24 @@ class Explanation:
     outcome: Outcome
     facts: Facts | None
     diagnostic: Diagnostic | None
+    texts: Mapping[str, str] = field(default_factory=dict[str, str])  # that repairs were tried on
+    not_tried: str = ""  # the reason why repairs were not tried
 
 
-def explain(script: str, arguments: Sequence[str] = (), seconds: float = 8.0) -> Explanation:
+class Trials(enum.Enum):
+    """Say whether the script may run again, to try repairs."""
+
+    NONE = "none"
+    HARMLESS = "harmless"  # unless it writes files, uses the network or starts processes
+    ALL = "all"
+
+
+def explain(
+    script: str,
+    arguments: Sequence[str] = (),
+    seconds: float = 8.0,
+    trials: Trials = Trials.HARMLESS,
+) -> Explanation:
     """Run a script with all checks on, explain what is found, and try repairs."""
     task = Task(script, tuple(arguments), watch=True)
     outcome = run(task, 24 * 3600.0, show=True)
@@ -61,12 +77,20 @@ def explain(script: str, arguments: Sequence[str] = (), seconds: float = 8.0) ->
         return Explanation(outcome, None, None)
     sources = read_sources(outcome.files)
     facts = complete_facts(facts, sources)
-    search = _Search(task, outcome, sources, facts, seconds)
-    found = search.run()
+    texts = {file: source.text for file, source in sources.items()}
+    not_tried = ""
+    if trials is Trials.NONE:
+        not_tried = "each try runs the script again, which --once excludes"
+    elif trials is Trials.HARMLESS and outcome.effects:
+        not_tried = "each try runs the script again, and it " + "; ".join(outcome.effects[:4])
+    if not_tried:
+        found = suggest_fixes(facts, outcome.files)
+    else:
+        found = _Search(task, outcome, sources, facts, seconds).run()
     diagnostic = replace(
         facts.diagnostic, suggestions=found or _textual_suggestions(facts.diagnostic)
     )
-    return Explanation(outcome, facts, diagnostic)
+    return Explanation(outcome, facts, diagnostic, texts, not_tried)
 
 
 def _textual_suggestions(diagnostic: Diagnostic) -> tuple[Suggestion, ...]:
