@@ -247,12 +247,13 @@ def test_nobody_imports_jax(house):
 
 def test_the_tests_do_not_import_jax():
     # tests/oracle holds the programs that record expectations; they run on jax, outside the suite.
-    # The programs in a folder `programs` are run with `jax` meaning sagax.
+    # The programs in these folders are run with `jax` meaning sagax.
+    programs = {"programs", "strangers", "healthy"}
     tests = Path(__file__).resolve().parent
     modules = {
         path.relative_to(tests).as_posix(): (path.read_text(encoding="utf-8"), False)
         for path in sorted(tests.rglob("*.py"))
-        if path.relative_to(tests).parts[0] != "oracle" and path.parent.name != "programs"
+        if path.relative_to(tests).parts[0] != "oracle" and not programs & set(path.parts)
     }
     assert len(modules) > 1
     assert importers_of(House(modules), "jax") == set()
@@ -278,12 +279,17 @@ def patches(house: House) -> list[str]:
     return broken
 
 
+# It gives operations another meaning in a process of its own, in which nothing else runs.
+PATCHES = {"sagax._autofix.reference_run"}
+
+
 def test_files_are_short_enough(house):
     assert too_long(house) == [], "a file this long has two duties: make it a folder of that name"
 
 
 def test_no_module_patches_a_class_of_another(house):
-    assert patches(house) == [], "take part through a hook of diagnostics/events"
+    found = [line for line in patches(house) if line.partition(":")[0] not in PATCHES]
+    assert found == [], "take part through a hook of diagnostics/events"
 
 
 # ------------------------------------------------------------- the rules, on houses that break them

@@ -94,13 +94,22 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     whole = span_of(source, source)
     edit = model.Edit(whole, "    return jnp.where(size < delta, size, delta)")
     fixes = (
-        model.Suggestion("where", "choose with where", (edit,), model.Trust.PROVEN, "same result"),
+        model.Suggestion(
+            "where", "choose with where", (edit,), model.Trust.PROVEN, True, ("same result",)
+        ),
         model.Suggestion("cond", "use lax.cond", trust=model.Trust.SUGGESTED),
+        model.Suggestion(
+            "allow",
+            "clip the index",
+            trust=model.Trust.RAN,
+            missing=("what is right",),
+            cost="takes 2.0 s instead of 0.5 s",
+        ),
     )
     found = diagnostic(suggestions=fixes, notes=("one thing\nand another",))
     golden("suggestions.txt", render.plain(found))
     kinds = [(s["kind"], s["verified"]) for s in render.as_json(found)["suggestions"]]
-    assert kinds == [("where", True), ("cond", False)]
+    assert kinds == [("where", True), ("cond", False), ("allow", False)]
 
 
 def test_html_says_the_same(user):

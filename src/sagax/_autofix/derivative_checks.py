@@ -39,7 +39,7 @@ class _Checks:
         self.found: list[DerivativeCheck] = []
         self.busy = False
 
-    def wanted(self, arguments: Any) -> bool:
+    def should_check(self, arguments: Any) -> bool:
         return (
             not self.busy
             and len(self.found) < _MAX_CHECKS
@@ -117,7 +117,7 @@ def install(package: ModuleType, recorder: Recorder) -> list[DerivativeCheck]:
     def check_gradient(
         fun: Callable[..., Any], argnums: Any, has_aux: bool, args: Any, kwargs: Any, gradient: Any
     ) -> None:
-        if not checks.wanted((args, kwargs)):
+        if not checks.should_check((args, kwargs)):
             return
         positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         gradients = (gradient,) if isinstance(argnums, int) else tuple(gradient)
@@ -158,7 +158,7 @@ def install(package: ModuleType, recorder: Recorder) -> list[DerivativeCheck]:
 
     def jvp(fun: Callable[..., Any], primals: Any, tangents: Any, has_aux: bool = False) -> Any:
         found = real_jvp(fun, primals, tangents, has_aux)
-        if checks.wanted((primals, tangents)):
+        if checks.should_check((primals, tangents)):
             tangent_parts = [
                 np.asarray(t) if _is_float(np.asarray(t)) else None for t in leaves(tangents)
             ]

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-import sagax
 import sagax.lax
 import sagax.numpy as snp
 from sagax._src import config
@@ -38,8 +37,8 @@ def install(package: ModuleType) -> None:
     for function in (scan, while_loop, fori_loop, cond, switch, loop_map):
         name = "map" if function is loop_map else function.__name__
         setattr(sagax.lax, name, function)
-    package.__dict__["grad"] = _permissive(sagax.grad)
-    package.__dict__["value_and_grad"] = _permissive(sagax.value_and_grad)
+    for name in ("grad", "value_and_grad"):
+        package.__dict__[name] = _permissive(package.__dict__[name])
     package.__dict__["pure_callback"] = _call_back
     package.__dict__["device_put"] = lambda x, *_, **__: x
     ConcreteArray.__setitem__ = _assign_in_place
