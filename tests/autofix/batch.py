@@ -32,7 +32,7 @@ def changed(edits):
 
 
 def report(script):
-    """What `explain` says of a program, and what the program prints with each verified repair."""
+    """What `explain` says of a program, and what the program prints with each repair that ran."""
     with contextlib.redirect_stdout(io.StringIO()):
         found = explain(script, seconds=60.0)
     d = found.diagnostic
@@ -40,8 +40,8 @@ def report(script):
         return {"error": None, "status": found.outcome.status, "text": found.outcome.traceback}
     suggestions = []
     for s in d.suggestions:
-        entry = {"kind": s.kind, "verified": s.verified, "title": s.title}
-        if entry["verified"]:
+        entry = {"kind": s.kind, "verified": s.verified, "title": s.title, "grade": s.trust.value}
+        if s.trust in (Trust.PROVEN, Trust.RAN):
             outcome = run(Task(script, changed=changed(s.edits)), 120.0)
             entry["output"], entry["status"] = outcome.output, outcome.status
         suggestions.append(entry)

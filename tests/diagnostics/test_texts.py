@@ -95,13 +95,14 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     edit = model.Edit(whole, "    return jnp.where(size < delta, size, delta)")
     fixes = (
         model.Suggestion(
-            "where", "choose with where", (edit,), model.Trust.PROVEN, True, ("same result",)
+            "where", "choose with where", (edit,), model.Trust.PROVEN, True, held=("same result",)
         ),
         model.Suggestion("cond", "use lax.cond", trust=model.Trust.SUGGESTED),
         model.Suggestion(
-            "allow",
+            "index_mode",
             "clip the index",
             trust=model.Trust.RAN,
+            allows=True,
             missing=("what is right",),
             cost="takes 2.0 s instead of 0.5 s",
         ),
@@ -109,7 +110,7 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     found = diagnostic(suggestions=fixes, notes=("one thing\nand another",))
     golden("suggestions.txt", render.plain(found))
     kinds = [(s["kind"], s["verified"]) for s in render.as_json(found)["suggestions"]]
-    assert kinds == [("where", True), ("cond", False), ("allow", False)]
+    assert kinds == [("where", True), ("cond", False), ("index_mode", False)]
 
 
 def test_html_says_the_same(user):

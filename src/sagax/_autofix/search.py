@@ -42,6 +42,8 @@ _MISTAKEN_RESULT_WARNINGS = {
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
+# repairs that give sizes which are right for these data
+_SIZES = {"preallocate", "size_arg"}
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,7 @@ class _Search:
         """Return the suggestions that ran, verified if there is no result but theirs."""
         alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
         return [
-            replace(s, verified=alone and s.kind != "allow" and not self.has_result)
-            for s, _ in self.ran
+            replace(s, verified=alone and not s.allows and not self.has_result) for s, _ in self.ran
         ]
 
     @property
@@ -277,13 +278,14 @@ class _Search:
         reference = self.reference()
         run = self.untransformed
         if reference.reliable and run is not None and run.completed:
-            if not same_result(run, outcome) and not run.derivatives_lost:
+            agrees = same_result(run, outcome, reference.any_for_nan)
+            if not agrees and not run.derivatives_lost:
                 return
         proof = Proof(missing=["further comparisons: there was no time"])
         if self.proofs < _MAX_PROOFS:
             self.proofs += 1
             original = {file: self.sources[file].text for file in state.texts}
-            if any(step.kind in _TYPE_CHANGES for step in state.steps):
+            if any(step.kind in _TYPE_CHANGES | _SIZES for step in state.steps):
                 reference = replace(reference, reliable=False)
             state = self.minimal(state, outcome)
             proof = prove(self.task, original, state.texts, reference, self.run_trials)

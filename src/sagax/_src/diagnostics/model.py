@@ -93,7 +93,7 @@ class Suggestion:
     """Suggest a repair of the mistake; without edits, it is advice.
 
     `verified` says that the changed program ran and gives the wanted result: what the original gives
-    without transformations, or, if that has none, what all repairs that run give. `held` lists the comparisons that hold, `missing` those that could not be made, `cost` the time or
+    without transformations, or, if that has none, what all repairs that run give. `allows` marks one that removes the alarm and keeps the fault. `held` lists the comparisons that hold, `missing` those that could not be made, `cost` the time or
     memory that the repair takes.
     """
 
@@ -102,6 +102,7 @@ class Suggestion:
     edits: tuple[Edit, ...] = ()
     trust: Trust = Trust.ADVICE
     verified: bool = False
+    allows: bool = False
     held: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     cost: str = ""

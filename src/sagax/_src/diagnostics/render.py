@@ -162,7 +162,7 @@ def _operations(step: Step) -> str:
 
 def _suggestion_lines(suggestion: Suggestion) -> Iterator[_Line]:
     s = suggestion
-    name = "allow" if s.kind == "allow" else "fix"
+    name = "allow" if s.allows else "fix"
     grade = {Trust.ADVICE: "", Trust.SUGGESTED: " (not tried)"}.get(s.trust, f" ({s.trust.value})")
     yield from _paragraph(name, s.title + grade)
     if s.held:
@@ -254,7 +254,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
         "notes": list(d.notes),
         "suggestions": [
             {"kind": s.kind, "title": s.title, "diff": diff(s.edits), "grade": s.trust.value,
-             "verified": s.verified, "held": list(s.held), "missing": list(s.missing),
+             "verified": s.verified, "allows": s.allows, "held": list(s.held), "missing": list(s.missing),
              "cost": s.cost}
             for s in d.suggestions
         ],
