@@ -17,6 +17,7 @@ from sagax._autofix.run_task import Task
 from sagax._autofix.search import explain
 from sagax._autofix.subprocess_runs import run
 from sagax._src.diagnostics.edits import apply
+from sagax._src.diagnostics.model import Trust
 
 
 def changed(edits):

@@ -338,9 +338,16 @@ class _Search:
             edits = self.lines(state)
             if not self.reproduces(state, edits):  # the shown diff is not what was tried
                 trust, held, missing = Trust.SUGGESTED, (), ()
-        kind = "allow" if state.allows else first.kind
         return Suggestion(
-            kind, title, edits, trust, trust is Trust.PROVEN, held, missing, proof.cost
+            first.kind,
+            title,
+            edits,
+            trust,
+            verified=trust is Trust.PROVEN,
+            allows=state.allows,
+            held=held,
+            missing=missing,
+            cost=proof.cost,
         )
 
     def lines(self, state: _Attempt) -> tuple[Edit, ...]:
