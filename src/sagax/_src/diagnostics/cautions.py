@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "CapturedConstantWarning", "DonationWarning", "IntegerOverflowWarning", "NaNGradientWarning",
-    "OutOfBoundsIndexWarning", "RecompilationWarning", "SideEffectWarning", "StaleValueWarning",
-    "UnrolledLoopWarning",
+    "AmbiguousAxesWarning", "AsyncTimingWarning", "BroadcastWarning", "CapturedConstantWarning", "DonationWarning",
+    "HostSyncWarning", "ImpureTraceWarning", "IntegerOverflowWarning", "NaNGradientWarning", "NaNWarning",
+    "OutOfBoundsIndexWarning", "PrecisionLossWarning", "RecompilationWarning", "SideEffectWarning",
+    "StaleValueWarning", "UnrolledLoopWarning", "UnusedResultWarning", "ZeroGradientWarning",
 ]  # fmt: skip
 
 
@@ -108,6 +109,89 @@ class CapturedConstantWarning(UserWarning):
     """
 
     code = "SX0409"
+
+
+class UnusedResultWarning(UserWarning):
+    """The result of a pure function is thrown away, so that the call does nothing.
+
+    Arrays do not change: x.at[i].set(v) returns a new array, as jnp.sort(x) and random.split(key) do.
+    """
+
+    code = "SX0410"
+
+
+class ImpureTraceWarning(UserWarning):
+    """A traced function reads a clock, a random generator of the host, or the environment.
+
+    That happens once, while it is traced: all calls of the compiled program use that one value. Pass it
+    as an argument; draw random numbers with jax.random from a key.
+    """
+
+    code = "SX0411"
+
+
+class AsyncTimingWarning(UserWarning):
+    """A clock is read before the work between two readings has finished.
+
+    Calls of compiled functions return at once. Wait for the result: block_until_ready.
+    """
+
+    code = "SX0412"
+
+
+class HostSyncWarning(UserWarning):
+    """Each iteration of a loop waits for a number of the device, only to keep it.
+
+    The next step then starts when this one has finished. Keep the arrays, and turn them into numbers
+    after the loop.
+    """
+
+    code = "SX0413"
+
+
+class BroadcastWarning(UserWarning):
+    """A column meets a vector, so that the result is a matrix, all of which is then summed.
+
+    (n, 1) with (n,) is (n, n). Give both operands the same shape.
+    """
+
+    code = "SX0414"
+
+
+class ZeroGradientWarning(UserWarning):
+    """A gradient is 0 by construction, since nothing between the argument and the value has a slope.
+
+    Rounding, argmax, comparisons and conversions to integers are constant almost everywhere.
+    """
+
+    code = "SX0415"
+
+
+class PrecisionLossWarning(UserWarning):
+    """A result loses its digits although it could be computed well.
+
+    Examples: a counter in float32 beyond 2**24, log(sum(exp(x))), mean(x**2) - mean(x)**2.
+    """
+
+    code = "SX0416"
+
+
+class AmbiguousAxesWarning(UserWarning):
+    """Two orders that differ are taken for one, such as that of a dict and that of its leaves.
+
+    The leaves of a dict are in the order of its sorted keys.
+    """
+
+    code = "SX0417"
+
+
+class NaNWarning(UserWarning):
+    """A result is nan although all inputs are finite, and nothing is differentiated.
+
+    The warning names the operation, the element, and its operands.
+    """
+
+    code = "SX0418"
 
 
 for _name in __all__:  # their public home
