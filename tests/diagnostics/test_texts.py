@@ -94,9 +94,7 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     whole = span_of(source, source)
     edit = model.Edit(whole, "    return jnp.where(size < delta, size, delta)")
     fixes = (
-        model.Suggestion(
-            "where", "choose with where", (edit,), model.Trust.PROVEN, "same result"
-        ),
+        model.Suggestion("where", "choose with where", (edit,), model.Trust.PROVEN, "same result"),
         model.Suggestion("cond", "use lax.cond", trust=model.Trust.SUGGESTED),
     )
     found = diagnostic(suggestions=fixes, notes=("one thing\nand another",))

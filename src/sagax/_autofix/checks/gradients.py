@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-
 from sagax._autofix.checks.dataflow import check_zero_gradients, constant_zero
 from sagax._src import trees
 from sagax._src.api import arguments

@@ -15,7 +15,7 @@ from sagax._autofix.repairs.source_file import Source
 from sagax._src import trees
 from sagax._src.core.trace import evaluation, state
 from sagax._src.diagnostics import cautions
-from sagax._src.diagnostics.spans import CodePosition
+from sagax._src.diagnostics.spans import CodePosition, span_at
 from sagax._src.runtime.array import ConcreteArray
 
 __all__ = ["HostChecks"]
@@ -47,6 +47,7 @@ class HostChecks:
 
     def __init__(self, add: Add) -> None:
         self.add = add
+        self.last: CodePosition | None = None  # the latest call of the user
         self.calls = 0  # calls of compiled functions so far
         self.waited = 0  # of which the results of the first so many are known to exist
         self.results: dict[int, tuple[Any, int]] = {}  # id -> array, number of its call
@@ -81,6 +82,8 @@ class HostChecks:
     def called(self, result: Any) -> None:
         """Note a call of a compiled function."""
         self.calls += 1
+        found = own_caller(3)
+        self.last = found[1] if found is not None else None
         if len(self.results) > 10_000:
             self.results.clear()
         for leaf in trees.leaves(result):
@@ -129,13 +132,15 @@ class HostChecks:
             return
         begins, since, source, node = use
         if begins:
-            self.started[id(frame), begins] = self.calls, self.waited
-        start = self.started.get((id(frame), since)) if since else None
+            self.started[_scope(frame, begins), begins] = self.calls, self.waited
+        start = self.started.get((_scope(frame, since), since)) if since else None
         if start is not None and self.calls > start[0] and self.waited < self.calls:
+            call = span_at(self.last) if self.last is not None else None
+            text = " ".join(call.text.split()) if call is not None else ""
+            work = f"`{text}`" if text and len(text) < 50 else "the work"
             self.add(
                 cautions.AsyncTimingWarning,
-                "the clock is read before the work is done: calls of compiled functions return at once, and nothing "
-                "has waited for their results",
+                f"the clock is read before {work} has finished, since calls of compiled functions return at once",
                 None,
                 span=source.span(node),
             )
@@ -167,29 +172,65 @@ class HostChecks:
             )
 
 
+def _scope(frame: Any, name: str) -> int:
+    """Return what a variable belongs to: an attribute (`self.start`) outlives the call."""
+    return 0 if "." in name else id(frame)
+
+
 def _clock_use(source: Source, node: ast.AST) -> tuple[str, str, Source, ast.AST] | None:
     """Return the variable that a reading of a clock begins with, and the one that it is compared to."""
     call = source.enclosing(node, ast.Call)
     if call is None:
         return None
     statement = source.statement(call)
-    target = ""
+    around: ast.AST = source.function(call) or source.tree
+    target = since = ""
     if (
         isinstance(statement, ast.Assign)
         and statement.value is call
         and len(statement.targets) == 1
     ):
         target = ast.unparse(statement.targets[0])
-    parent = source.parents.get(call)
-    if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Sub) and parent.left is call:
-        return target, ast.unparse(parent.right), source, call
-    around: ast.AST = source.function(call) or source.tree
-    since = ""
-    if target:
-        for found in source.nodes(ast.BinOp, around):
-            if isinstance(found.op, ast.Sub) and ast.unparse(found.left) == target:
+    for found in source.nodes(ast.BinOp, around):
+        if isinstance(found.op, ast.Sub) and (
+            found.left is call or (target and ast.unparse(found.left) == target)
+        ):
+            if not _decides_or_passes(source, found):
                 since = ast.unparse(found.right)
-    return (target, since, source, call) if target else None
+    if since and not _spans_one_round(source, call, since, around):
+        since = ""
+    return (target, since, source, call) if target or since else None
+
+
+def _decides_or_passes(source: Source, difference: ast.AST) -> bool:
+    """Return whether a difference of times limits a loop, or is an operand of a function's call."""
+    for node in source.above(difference):
+        if isinstance(node, ast.Compare):
+            return True
+        if isinstance(node, ast.stmt):
+            return isinstance(node, ast.While) and difference in ast.walk(node.test)
+        if isinstance(node, ast.Call) and not _keeps_or_shows(node):
+            return True
+    return False
+
+
+def _keeps_or_shows(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in {
+        "append", "print", "format", "round", "float", "int", "info", "debug", "warning", "write", "log", "str",
+        "setdefault", "extend", "add", "max", "min",
+    }  # fmt: skip
+
+
+def _spans_one_round(source: Source, call: ast.AST, since: str, around: ast.AST) -> bool:
+    """Return whether a measurement begins in the same round of the same loops as it ends."""
+    if "." in since:  # an attribute, set elsewhere
+        return True
+    loops = {n for n in source.above(call) if isinstance(n, (ast.For, ast.While))}
+    starts = [
+        n for n in source.nodes(ast.Assign, around) if since in [ast.unparse(t) for t in n.targets]
+    ]
+    return any(loops <= set(source.above(n)) for n in starts)
 
 
 def _kept_in_loop(source: Source, node: ast.AST) -> tuple[Source, ast.AST, str] | None:

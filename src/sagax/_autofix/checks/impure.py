@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._autofix.checks.report import Add, direct_caller, is_staging, own_caller
+from sagax._autofix.checks.report import Add, direct_caller, is_staging, own_caller, traced_function
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.spans import span_at
 
@@ -31,11 +31,15 @@ def install(add: Add) -> None:
         found = direct_caller() if direct else own_caller(3)
         if found is None:
             return
+        span = span_at(found[1])
+        text = " ".join(span.text.split()) or what
+        function = traced_function()
+        traced = f"`{function}` is" if function else "it is"
         add(
             cautions.ImpureTraceWarning,
-            f"a traced function reads {what} once, while it is traced: each call uses this one value",
+            f"`{text}` is called once, while {traced} traced: all calls use this one value of {what}",
             None,
-            span=span_at(found[1]),
+            span=span,
         )
 
     def watched(
@@ -50,18 +54,16 @@ def install(add: Add) -> None:
 
     for name in _CLOCKS:
         for variant in (name, f"{name}_ns"):
-            setattr(
-                time, variant, watched(getattr(time, variant), f"the clock (time.{variant})", True)
-            )
+            setattr(time, variant, watched(getattr(time, variant), "the clock", True))
     for name in _UUIDS:
-        setattr(uuid, name, watched(getattr(uuid, name), f"uuid.{name}()"))
+        setattr(uuid, name, watched(getattr(uuid, name), "a random identifier"))
     _watch_random(watched)
     _watch_numpy(watched, note)
     _watch_environment(note)
 
 
 def _watch_random(watched: Callable[..., Any]) -> None:
-    what = "a random number of Python"
+    what = "Python's generator"
     for name in dir(random):
         function = getattr(random, name)
         if getattr(function, "__self__", None) is random._inst and name not in _IGNORED:  # type: ignore[attr-defined]
@@ -69,8 +71,8 @@ def _watch_random(watched: Callable[..., Any]) -> None:
 
 
 def _watch_numpy(watched: Callable[..., Any], note: Callable[[str], None]) -> None:
-    what = "a random number of NumPy"
-    shared = np.random.rand.__self__  # type: ignore[attr-defined]  # noqa: NPY002
+    what = "NumPy's generator"
+    shared = np.random.rand.__self__  # type: ignore[attr-defined]
     for name in dir(np.random):
         function = getattr(np.random, name)
         if getattr(function, "__self__", None) is shared and name not in _IGNORED:
@@ -106,7 +108,7 @@ def _watch_environment(note: Callable[[str, bool], None]) -> None:
     read = kind.__getitem__
 
     def getitem(self: Any, key: Any) -> Any:
-        note(f"the environment variable {key}", True)
+        note(f"the variable {key}", True)
         return read(self, key)
 
     kind.__getitem__ = getitem  # type: ignore[method-assign]

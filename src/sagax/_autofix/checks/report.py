@@ -23,7 +23,7 @@ from sagax._src.diagnostics.spans import (
 )
 
 __all__ = [
-    "Add", "caller", "direct_caller", "is_own_file", "is_staging", "node_at", "own_caller", "own_position", "own_span", "source_of",
+    "Add", "caller", "direct_caller", "is_own_file", "is_staging", "node_at", "own_caller", "own_position", "own_span", "source_of", "traced_function",
 ]  # fmt: skip
 
 # (category, message, stack, **facts of `warning_facts`)
@@ -70,6 +70,17 @@ def is_staging(trace: Trace | None = None) -> bool:
             return True
         found = found.parent
     return False
+
+
+def traced_function() -> str:
+    """Return the name of the function that is being traced."""
+    trace: Any = state.trace
+    while trace is not None and trace is not evaluation:
+        name = getattr(trace.debug_info, "func_name", "")
+        if name and getattr(trace, "records", False):
+            return str(name)
+        trace = trace.parent
+    return ""
 
 
 _PASSED = {os.__file__, "<frozen os>", "<frozen _collections_abc>"}
