@@ -125,7 +125,7 @@ class Effects:
         """Note a store to an attribute, an item, or a variable of an outer scope."""
         if not is_staging():
             return
-        counted = isinstance(site.node, ast.AugAssign) or _reads_itself(site.node)
+        counted = isinstance(site.node, ast.AugAssign) or _updates_from_itself(site.node)
         if owner is None:
             assert name is not None
             if (counted or isinstance(value, Tracer)) and self._variable_is_outside(name):
@@ -273,7 +273,7 @@ def _is_timed(site: Site) -> bool:
     return any(clock in code for clock in _CLOCKS)
 
 
-def _reads_itself(node: ast.AST) -> bool:
+def _updates_from_itself(node: ast.AST) -> bool:
     """Return whether an assignment computes the new value from the old: `d[k] = d[k] + 1`."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return False

@@ -22,6 +22,7 @@ __all__ = ["HostChecks"]
 
 _CLOCKS = ("time", "perf_counter", "monotonic")
 _READS = (
+    "block_until_ready",
     "__array__",
     "__bool__",
     "__float__",
@@ -32,7 +33,7 @@ _READS = (
     "__format__",
     "__repr__",
 )
-_KEPT = ("__array__", "__float__", "__int__", "item", "tolist")
+_CONVERSIONS = ("__array__", "__float__", "__int__", "item", "tolist")
 _ITERATIONS = 20
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -60,14 +61,9 @@ class HostChecks:
             for variant in (name, f"{name}_ns"):
                 setattr(time, variant, self._clock(getattr(time, variant)))
         for name in _READS:
-            setattr(ConcreteArray, name, self._read(getattr(ConcreteArray, name), name in _KEPT))
-        wait = ConcreteArray.block_until_ready
-
-        def block_until_ready(array: Any) -> Any:
-            self.wait(array)
-            return wait(array)
-
-        ConcreteArray.block_until_ready = block_until_ready  # type: ignore[method-assign]
+            setattr(
+                ConcreteArray, name, self._read(getattr(ConcreteArray, name), name in _CONVERSIONS)
+            )
         wait_for_all = package.__dict__["block_until_ready"]
 
         def block_all(x: Any) -> Any:
@@ -155,7 +151,7 @@ class HostChecks:
         key = id(position.code), position.offset
         if key not in self.verdicts:
             at = node_at(position)
-            self.verdicts[key] = None if at is None else _kept_in_loop(*at)
+            self.verdicts[key] = None if at is None else _stored_in_loop(*at)
         use = self.verdicts[key]
         if use is None:
             return
@@ -233,7 +229,7 @@ def _spans_one_round(source: Source, call: ast.AST, since: str, around: ast.AST)
     return any(loops <= set(source.above(n)) for n in starts)
 
 
-def _kept_in_loop(source: Source, node: ast.AST) -> tuple[Source, ast.AST, str] | None:
+def _stored_in_loop(source: Source, node: ast.AST) -> tuple[Source, ast.AST, str] | None:
     """Return the expression and the value, if a loop reads it in each iteration and only keeps it."""
     if not isinstance(node, ast.Call):
         return None
