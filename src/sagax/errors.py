@@ -22,19 +22,24 @@ from sagax._src.core.shardings import (
 )
 from sagax._src.core.trace import UnboundAxisError
 from sagax._src.diagnostics.cautions import (
+    AmbiguousAxesWarning,
     AsyncTimingWarning,
+    BroadcastWarning,
     CapturedConstantWarning,
     DonationWarning,
     HostSyncWarning,
     ImpureTraceWarning,
     IntegerOverflowWarning,
     NaNGradientWarning,
+    NaNWarning,
     OutOfBoundsIndexWarning,
+    PrecisionLossWarning,
     RecompilationWarning,
     SideEffectWarning,
     StaleValueWarning,
     UnrolledLoopWarning,
     UnusedResultWarning,
+    ZeroGradientWarning,
 )
 from sagax._src.diagnostics.errors import (
     ArgumentError,

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import sagax._autofix.error_pages as error_pages
+from sagax._autofix.other_findings import others_as_json, others_as_text
 from sagax._autofix.rewrite_files import ChangedFileError, rewrite
 from sagax._autofix.search import Explanation, Trials, explain
 from sagax._src.diagnostics import render
@@ -60,10 +61,17 @@ def main(options: argparse.Namespace) -> int:
         )
         return 1
     if options.json:
-        data = {**_as_json(diagnostic), "not_tried": found.not_tried}
+        data = {
+            **_as_json(diagnostic),
+            "not_tried": found.not_tried,
+            "others": others_as_json(found.outcome),
+        }
         print(json.dumps(data, default=str))
         return 1
     _show(found, diagnostic)
+    others = others_as_text(found.outcome)
+    if others:
+        print(others)
     if found.not_tried:
         print(f"  repairs were not tried: {found.not_tried} (--yes tries them)")
     if options.apply:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
+from sagax._autofix.checks.dataflow import EagerBroadcasts
+from sagax._autofix.checks.precision import check_precision, has_precision_hazard, nonfinite_text
 from sagax._autofix.repairs.case import base_name
 from sagax._src import config, source_stacks, trees
 from sagax._src.api import arguments
@@ -28,7 +30,7 @@ from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.base import SagaxError
-from sagax._src.diagnostics.spans import user_span
+from sagax._src.diagnostics.spans import is_backward, user_span
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.remat import remat_p
@@ -61,6 +63,7 @@ def snapshot_operands(
 def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     """Check gradients and eager operations."""
     evaluate = evaluation.evaluate
+    broadcasts = EagerBroadcasts(add)
 
     def evaluated(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
@@ -70,6 +73,8 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     def check_operation(
         primitive: Any, args: tuple[Any, ...], params: dict[str, Any], result: Any
     ) -> None:
+        if not busy() and state.trace is evaluation:
+            broadcasts.evaluated(primitive, args, params, result)
         if not busy() and _has_check(primitive) and state.trace is evaluation:
             operands = [_as_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
@@ -189,23 +194,31 @@ def check_call(
     ]
     names = list(closed.jaxpr.debug_info.arg_names)
     finite = all(np.all(np.isfinite(_as_floats(x))) for x in inputs)
-    if finite and _has_nan(result):
+    if finite and _has_nan(result) and _has_gradient(closed.jaxpr):
         _report_nonfinite(closed, inputs, names, add)
         return
-    if _has_hazard(closed.jaxpr) and _spent[0] < _TIME_LIMIT:
+    hazard = _has_hazard(closed.jaxpr) or has_precision_hazard(closed.jaxpr)
+    if hazard and _spent[0] < _TIME_LIMIT:
         start = time.monotonic()
         stepper = _Interpreter(names, add, _TIME_LIMIT - _spent[0])
         # only this recomputation uses the keys a second time
         with contextlib.suppress(_StopError), config.debug_key_reuse(False):
             stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
         _spent[0] += time.monotonic() - start
+    if finite and _has_nan(result):
+        _report_nonfinite(closed, inputs, names, add, forward=True)
 
 
 def _has_hazard(jaxpr: Any) -> bool:
     for eqn in jaxpr.eqns:
         p = eqn.primitive
-        if not isinstance(p.index_rule, Default) or (
-            not isinstance(p.wide_rule, Default) and _must_not_wrap(p, eqn.outvars[0].aval.dtype)
+        if (
+            p is cond_p
+            or not isinstance(p.index_rule, Default)
+            or (
+                not isinstance(p.wide_rule, Default)
+                and _must_not_wrap(p, eqn.outvars[0].aval.dtype)
+            )
         ):
             return True
         if any(map(_has_hazard, subjaxprs(eqn.params))):
@@ -238,11 +251,20 @@ class _StopError(Exception):
 class _Interpreter:
     """Evaluate jaxprs equation by equation, and check each."""
 
-    def __init__(self, names: Sequence[str], add: Add, seconds: float, nan: bool = False) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        add: Add,
+        seconds: float,
+        nan: bool = False,
+        forward: bool = False,
+    ) -> None:
         self.names = names
         self.add = add
         self.until = time.monotonic() + seconds
         self.nan = nan
+        self.forward = forward  # nothing is differentiated
+        self.branch_indices: set[Any] = set()  # equations that clamp the index of a switch
 
     def run(
         self, jaxpr: Any, consts: Sequence[Any], args: Sequence[Any], origins: Sequence[set[str]]
@@ -254,6 +276,15 @@ class _Interpreter:
             env[v], origin[v] = np.asarray(x) if not isinstance(x, Tracer) else None, set()
         for v, x, o in zip(jaxpr.invars, args, origins, strict=True):
             env[v], origin[v] = x, o
+        made = {v: eqn for eqn in jaxpr.eqns for v in eqn.outvars}
+        self.branch_indices |= {
+            made[e.invars[0]]
+            for e in jaxpr.eqns
+            if e.primitive is cond_p
+            and type(e.invars[0]) is not Literal
+            and e.invars[0] in made
+            and made[e.invars[0]].primitive.name == "clamp"
+        }
         for eqn in jaxpr.eqns:
             if time.monotonic() > self.until:
                 raise _StopError
@@ -276,7 +307,12 @@ class _Interpreter:
                 if not isinstance(eqn.primitive.index_rule, Default):
                     shapes = [v.aval.shape for v in eqn.invars]
                     used = in_origins[eqn.primitive.index_rule(shapes, eqn.params).operands]
-                self.check(eqn, ins, outs, set[str]().union(*used))
+                depends = set[str]().union(*used)
+                self.check(eqn, ins, outs, depends)
+                if not self.nan and eqn.traceback is not None and not is_backward(eqn.traceback):
+                    found = check_precision(eqn, made, env, ins, outs[0])
+                    if found is not None:
+                        self.report(*found, eqn, depends)
             for v, x, o in zip(eqn.outvars, outs, out_origins, strict=True):
                 env[v], origin[v] = x, o
         found = [np.asarray(v.val) if type(v) is Literal else env[v] for v in jaxpr.outvars]
@@ -335,28 +371,45 @@ class _Interpreter:
     def check(self, eqn: Any, ins: list[Any], outs: list[Any], origins: set[str]) -> None:
         if eqn.traceback is None or not all(isinstance(x, np.ndarray) for x in (*ins, *outs)):
             return
-        depends = tuple(dict.fromkeys(base_name(n) for n in self.names if n in origins))
         if self.nan:
             before = all(np.all(np.isfinite(_as_floats(x))) for x in ins)
             bad = any(not np.all(np.isfinite(_as_floats(x))) for x in outs)
             if before and bad and user_span(eqn.traceback) is not None:
-                self.add(
-                    cautions.NaNGradientWarning,
-                    f"the gradient is nan: the derivative of this expression ({eqn.primitive.name}) is not finite there",
-                    eqn.traceback,
-                    depends=depends,
-                )
+                category: type[Warning] = cautions.NaNGradientWarning
+                message = f"the gradient is nan: the derivative of this expression ({eqn.primitive.name}) is not finite there"
+                if self.forward:
+                    category = cautions.NaNWarning
+                    message = (
+                        f"{nonfinite_text(eqn.primitive, ins, outs)}, and all inputs are finite"
+                    )
+                self.report(category, message, eqn, origins)
                 raise _StopError
             return
         problem = _check_operation(eqn.primitive, ins, eqn.params, outs[0], eqn.traceback)
+        if problem is None and eqn in self.branch_indices:
+            problem = _check_branch(ins, outs)
         if problem is not None:
-            category, message = problem
-            self.add(category, message, eqn.traceback, depends=depends)
+            self.report(*problem, eqn, origins)
+
+    def report(self, category: type[Warning], message: str, eqn: Any, origins: set[str]) -> None:
+        depends = tuple(dict.fromkeys(base_name(n) for n in self.names if n in origins))
+        self.add(category, message, eqn.traceback, depends=depends)
 
 
-def _report_nonfinite(closed: Any, inputs: list[Any], names: list[str], add: Add) -> None:
+def _has_gradient(jaxpr: Any) -> bool:
+    """Return whether a jaxpr has operations of a derivative."""
+    return any(
+        (eqn.traceback is not None and is_backward(eqn.traceback))
+        or any(map(_has_gradient, subjaxprs(eqn.params)))
+        for eqn in jaxpr.eqns
+    )
+
+
+def _report_nonfinite(
+    closed: Any, inputs: list[Any], names: list[str], add: Add, forward: bool = False
+) -> None:
     """Report the first operation of a jaxpr whose result is not finite."""
-    stepper = _Interpreter(names, add, 2.0, nan=True)
+    stepper = _Interpreter(names, add, 2.0, nan=True, forward=forward)
     with contextlib.suppress(_StopError), config.debug_key_reuse(False):
         stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
 
@@ -403,6 +456,17 @@ def _check_bounds(indices: Indices, ins: list[Any], stack: Any) -> tuple[type[Wa
         if bad.any():
             return _out_of_bounds_warning(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None
+
+
+def _check_branch(ins: list[Any], outs: list[Any]) -> tuple[type[Warning], str] | None:
+    """Return the warning for an index of `switch` that is clamped."""
+    index, used, last = int(ins[1].flat[0]), int(outs[0].flat[0]), int(ins[2].flat[0])
+    if ins[1].size != 1 or index == used:
+        return None
+    return (
+        cautions.OutOfBoundsIndexWarning,
+        f"index {index} is out of bounds for {last + 1} branches: nothing is raised, branch {used} runs",
+    )
 
 
 def _sets_mode(stack: Any) -> bool:

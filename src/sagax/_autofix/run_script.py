@@ -25,6 +25,8 @@ import sagax._autofix.reference_run as reference_run
 import sagax._autofix.repeatable as repeatable
 import sagax._autofix.runtime_checks as runtime_checks
 import sagax._autofix.side_effects as side_effects
+from sagax._autofix.checks.instrument import compile_source
+from sagax._autofix.checks.report import is_own_file
 from sagax._autofix.collect_facts import collect_facts, collect_results, measure_value
 from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._autofix.run_task import Outcome, Task
@@ -50,7 +52,7 @@ def run_task(task: Task) -> Outcome:
             file: probes.instrument(file, _text_of(file, changed), probe)
             for file in {*changed, *(target.file for target in probe.functions)}
         }
-    _use_sources(changed)
+    _use_sources(changed, task.watch)
     if task.trial:
         repeatable.install()
     if task.untransformed:
@@ -71,27 +73,23 @@ def run_task(task: Task) -> Outcome:
     module = types.ModuleType("__main__")
     module.__file__ = task.script
     sys.modules["__main__"] = module
-    status, error, text, code = "clean", None, "", 0
+    status, error, message, exit_code = "clean", None, "", 0
     effects: list[str] = []
     if not task.trial:
         side_effects.watch(effects)
     start = time.perf_counter()
     try:
-        exec(
-            compile(
-                _text_of(os.path.abspath(task.script), changed),
-                os.path.abspath(task.script),
-                "exec",
-            ),
-            module.__dict__,
-        )
+        file = os.path.abspath(task.script)
+        text = _text_of(file, changed)
+        code = compile_source(text, file) if task.watch else compile(text, file, "exec")
+        exec(code, module.__dict__)
     except SystemExit as exit_:
         status = "exit"
-        code = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
+        exit_code = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
     except BaseException as raised:
         status, error = "error", _error_facts(raised)
         hide_frames(raised)
-        text = _traceback_text(raised)
+        message = _traceback_text(raised)
     sys.stdout.flush()
     seconds = time.perf_counter() - start
     warned: tuple[Facts, ...] = tuple(watch.finish()) if watch is not None else ()
@@ -99,12 +97,12 @@ def run_task(task: Task) -> Outcome:
         status,
         error,
         warned,
-        text,
+        message,
         results=collect_results(vars(module)),
         measured=found,
         files=_user_files(task.script),
         seconds=seconds,
-        code=code,
+        code=exit_code,
         derivatives_lost=reference_run.derivatives_lost(),
         records=recorder and recorder.records,
         derivatives=tuple(checks),
@@ -153,14 +151,16 @@ def _user_files(script: str) -> tuple[str, ...]:
 # --- changed sources -------------------------------------------------------------------------
 
 
-def _use_sources(changed: Mapping[str, str]) -> None:
-    """Substitute the texts of files for imports, tracebacks and spans."""
-    if not changed:
+def _use_sources(changed: Mapping[str, str], watch: bool) -> None:
+    """Substitute the texts of files for imports, tracebacks and spans; add the calls of checks."""
+    if not changed and not watch:
         return
     real = importlib.machinery.SourceFileLoader.get_code
 
     def get_code(self: Any, fullname: str) -> Any:
         text = changed.get(os.path.abspath(self.path))
+        if watch and is_own_file(self.path) and os.path.isfile(self.path):
+            return compile_source(text or _text_of(self.path, {}), self.path)
         if text is None:
             return real(self, fullname)
         return compile(text, self.path, "exec", dont_inherit=True)

@@ -60,6 +60,10 @@ class Outcome:
     @property
     def found(self) -> Facts | None:
         """Return the facts to explain: those of the error, or else of the first warning."""
+        if self.error is not None and self.error.diagnostic.error == "KeyReuseError":
+            for warning in self.warnings:  # a split that was thrown away is the cause
+                if warning.data.get("called", "").startswith("jax.random."):
+                    return warning
         return self.error or (self.warnings[0] if self.warnings else None)
 
     @property

@@ -18,7 +18,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import sagax._autofix.checks.impure as impure
+import sagax._autofix.checks.instrument as instrument
+import sagax._autofix.checks.keys as keys
+import sagax._autofix.checks.structure as structure
 import sagax._autofix.numeric_checks as numeric_checks
+from sagax._autofix.checks.dataflow import check_broadcasts
+from sagax._autofix.checks.effects import Effects
+from sagax._autofix.checks.gradients import watch_gradients
+from sagax._autofix.checks.host import HostChecks
+from sagax._autofix.checks.report import is_own_file, own_span
 from sagax._autofix.collect_facts import warning_facts
 from sagax._autofix.repairs.case import Facts, base_name
 from sagax._autofix.repairs.source_file import Source
@@ -31,7 +40,13 @@ from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
-from sagax._src.diagnostics.spans import CodePosition, is_user_file, user_span, user_spans
+from sagax._src.diagnostics.spans import (
+    CodePosition,
+    is_installed,
+    is_user_file,
+    user_span,
+    user_spans,
+)
 
 MAX_COMPILATIONS = 5
 MAX_ITERATIONS = 100
@@ -51,6 +66,8 @@ class RuntimeChecks:
         self.checked: Counter[int] = Counter()
         self.busy = False
         self.sources: dict[str, Source | None] = {}
+        self.effects = Effects(self.add)
+        self.host = HostChecks(self.add)
 
     def install(self, package: types.ModuleType) -> None:
         """Turn the checks on, for the rest of this process."""
@@ -62,14 +79,23 @@ class RuntimeChecks:
         self._watch_logging()
         self._watch_jit()
         numeric_checks.install(package, self.add, lambda: self.busy)
+        watch_gradients(package, self)
+        instrument.install(self.effects.hooks())
+        self.host.install(package)
+        impure.install(self.add)  # its clocks call those of `host`
+        keys.watch_vmap(self.add)
+        structure.watch_x64(self.add)
 
     def finish(self) -> list[Facts]:
         """Return the warnings in the order of time."""
+        self.effects.settle()
         return self.found
 
     def add(self, category: type[Warning], message: str, traceback: Any, **facts: Any) -> None:
-        """Record a warning, once for each category and position."""
+        """Record a warning, once for each category and position, in the user's own files."""
         span = facts.get("span") or user_span(traceback)
+        if span is not None and is_installed(span.file):  # the user's call of the library
+            span = facts["span"] = own_span(traceback)
         if span is None:
             return
         key = (category, span.file, span.line, span.column)
@@ -169,6 +195,7 @@ class RuntimeChecks:
         self._count_wrapper(jitted)
         operands = numeric_checks.snapshot_operands(jitted, args, kwargs)
         result = jitted._general(args, kwargs)
+        self.host.called(result)
         if self.checked[id(jitted)] < 3:
             self.checked[id(jitted)] += 1
             self.busy = True
@@ -180,6 +207,10 @@ class RuntimeChecks:
 
     def _check_program(self, jitted: JitFunction, closed: Any) -> None:
         if self.busy:
+            return
+        self.effects.settle()
+        check_broadcasts(closed.jaxpr, self.add)
+        if not _is_own(jitted):
             return
         name = function_name(jitted._fun)
         for const in closed.consts:
@@ -273,7 +304,7 @@ class RuntimeChecks:
         """Count how often the same line jits the same function."""
         created = self.created_at.pop(jitted, None)  # once
         code = function_code(jitted._fun)
-        if code is None or created is None:
+        if code is None or created is None or not _is_own(jitted):
             return
         position = next(_user_positions(created), None)
         if position is None:
@@ -298,7 +329,7 @@ class RuntimeChecks:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
     ) -> None:
-        if self.busy:
+        if self.busy or not _is_own(jitted):
             return
         code = function_code(jitted._fun)
         stack = source_stacks.stack()
@@ -335,6 +366,12 @@ class RuntimeChecks:
                 if ast.unparse(node) == name:
                     return source.span(node)
         return None
+
+
+def _is_own(jitted: JitFunction) -> bool:
+    """Return whether the user wrote a jitted function, and not sagax or a library."""
+    code = function_code(jitted._fun)
+    return code is not None and is_own_file(code.co_filename)
 
 
 def file_text(file: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from sagax._autofix.candidates import MAX_SHOWN, read_sources, suggest_fixes
 from sagax._autofix.compare import same_result
+from sagax._autofix.other_findings import other_findings
 from sagax._autofix.proof import Proof, Reference, prove
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
 from sagax._autofix.repairs.locate import complete_facts
@@ -31,7 +32,8 @@ _MAX_PROOFS = 4
 
 # the result is right: the mistake is in the cost
 _SAME_RESULT_WARNINGS = {
-    "RecompilationWarning", "UnrolledLoopWarning", "DonationWarning", "CapturedConstantWarning",
+    "CapturedConstantWarning", "DonationWarning", "HostSyncWarning", "RecompilationWarning",
+    "UnrolledLoopWarning",
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
 _WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
@@ -267,13 +269,13 @@ class _Search:
         facts: Facts,
         queue: list[tuple[_Attempt, Facts]],
     ) -> None:
-        found = outcome.found
+        found = self.next_finding(outcome, facts)
         if found is not None:
             if not _same_mistake(found, facts) and len(state.steps) < _MAX_EDITS:
                 sources = read_sources(outcome.files, state.texts)
                 queue.append((state, complete_facts(found, sources)))
             return
-        if not outcome.clean:
+        if not outcome.completed:
             return
         reference = self.reference()
         run = self.untransformed
@@ -300,6 +302,16 @@ class _Search:
         else:
             self.ran.append((suggestion, outcome))
 
+    def next_finding(self, outcome: Outcome, facts: Facts) -> Facts | None:
+        """Return what a changed script still shows: `facts`, or what the script did not show before."""
+        if outcome.error is not None:
+            return outcome.found
+        before = [f for f in other_findings(self.outcome) if not _same_mistake(f, facts)]
+        for found in outcome.warnings:
+            if not any(_same_mistake(found, other, moved=True) for other in before):
+                return found
+        return None
+
     def minimal(self, state: _Attempt, outcome: Outcome) -> _Attempt:
         """Drop the edits of whole lines without which the script runs as well."""
         edits = self.lines(state)
@@ -317,7 +329,8 @@ class _Search:
             except SyntaxError:
                 continue
             found = run(replace(self.task, changed=texts, watch=True), self.timeout)
-            if found.clean and same_result(outcome, found):
+            clean = found.completed and self.next_finding(found, self.facts) is None
+            if clean and same_result(outcome, found):
                 return self.minimal(replace(state, texts=texts, trimmed=True), outcome)
         return state
 
@@ -381,12 +394,10 @@ def reference_for(name: str) -> Reference:
     return Reference("the program without jit")
 
 
-def _same_mistake(one: Facts, other: Facts) -> bool:
+def _same_mistake(one: Facts, other: Facts, moved: bool = False) -> bool:
+    """Return whether two runs show one mistake, which edits may have `moved` to other lines."""
     a, b = one.diagnostic, other.diagnostic
     texts = [d.primary.text if d.primary is not None else "" for d in (a, b)]
     starts = [(d.primary.line, d.primary.column) if d.primary is not None else None for d in (a, b)]
-    return (
-        (a.error, a.message) == (b.error, b.message)
-        and texts[0] == texts[1]
-        and starts[0] == starts[1]
-    )
+    same = (a.error, a.message, texts[0]) == (b.error, b.message, texts[1])
+    return same and (moved or starts[0] == starts[1])

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "AsyncTimingWarning", "CapturedConstantWarning", "DonationWarning", "HostSyncWarning",
-    "ImpureTraceWarning", "IntegerOverflowWarning", "NaNGradientWarning", "OutOfBoundsIndexWarning",
-    "RecompilationWarning", "SideEffectWarning", "StaleValueWarning", "UnrolledLoopWarning",
-    "UnusedResultWarning",
+    "AmbiguousAxesWarning", "AsyncTimingWarning", "BroadcastWarning", "CapturedConstantWarning", "DonationWarning",
+    "HostSyncWarning", "ImpureTraceWarning", "IntegerOverflowWarning", "NaNGradientWarning", "NaNWarning",
+    "OutOfBoundsIndexWarning", "PrecisionLossWarning", "RecompilationWarning", "SideEffectWarning",
+    "StaleValueWarning", "UnrolledLoopWarning", "UnusedResultWarning", "ZeroGradientWarning",
 ]  # fmt: skip
 
 
@@ -148,6 +148,51 @@ class HostSyncWarning(UserWarning):
     """
 
     code = "SX0413"
+
+
+class BroadcastWarning(UserWarning):
+    """A column meets a vector, so that the result is a matrix, all of which is then summed.
+
+    (n, 1) with (n,) is (n, n). Give both operands the same shape.
+    """
+
+    code = "SX0414"
+
+
+class ZeroGradientWarning(UserWarning):
+    """A gradient is 0 by construction, since nothing between the argument and the value has a slope.
+
+    Rounding, argmax, comparisons and conversions to integers are constant almost everywhere.
+    """
+
+    code = "SX0415"
+
+
+class PrecisionLossWarning(UserWarning):
+    """A result loses its digits although it could be computed well.
+
+    Examples: a counter in float32 beyond 2**24, log(sum(exp(x))), mean(x**2) - mean(x)**2.
+    """
+
+    code = "SX0416"
+
+
+class AmbiguousAxesWarning(UserWarning):
+    """Two orders that differ are taken for one, such as that of a dict and that of its leaves.
+
+    The leaves of a dict are in the order of its sorted keys.
+    """
+
+    code = "SX0417"
+
+
+class NaNWarning(UserWarning):
+    """A result is nan although all inputs are finite, and nothing is differentiated.
+
+    The warning names the operation, the element, and its operands.
+    """
+
+    code = "SX0418"
 
 
 for _name in __all__:  # their public home

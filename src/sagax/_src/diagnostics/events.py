@@ -12,6 +12,12 @@ from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
+__all__ = [
+    "Hook", "Listeners", "durations", "events", "index_clamped", "jit_called", "jit_compiled", "jit_created",
+    "jit_traced", "operation_evaluated", "record_duration", "record_span", "scalars", "spans",
+    "static_indices_read", "tracer_concretized", "tracer_to_numpy", "unmapped_operation",
+]  # fmt: skip
+
 
 class Listeners:
     """Hold the functions that are called for one kind of events."""
@@ -91,6 +97,8 @@ tracer_to_numpy = Hook()
 index_clamped = Hook()
 # (array, parts of an index) before elements at static indices are read eagerly
 static_indices_read = Hook()
+# (trace, primitive, args, params) before an operation of vmap none of whose operands is mapped
+unmapped_operation = Hook()
 # (primitive, args, params, result) after an eager evaluation; while it is set, composite functions
 # evaluate their operations one by one. Its setter also replaces `evaluation.evaluate`, which calls it.
 operation_evaluated = Hook()

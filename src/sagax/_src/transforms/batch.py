@@ -20,6 +20,7 @@ from sagax._src.core.trace import (
     state,
 )
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics import events
 from sagax._src.frozen_class import record
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
@@ -144,6 +145,8 @@ class BatchTrace(Trace):
         state.trace = self.parent
         try:
             if not active:
+                if events.unmapped_operation.function is not None:
+                    events.unmapped_operation.function(self, primitive, args, params)
                 try:
                     return primitive.bind(*args, **params)
                 except UnboundAxisError:

@@ -1,0 +1,1 @@
+"""Check a running script for mistakes that raise nothing; only `explain` turns these checks on."""
