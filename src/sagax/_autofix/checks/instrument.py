@@ -59,7 +59,8 @@ def install(hooks: Hooks) -> None:
         hooks.paired(_sites[i], args)
         return function
 
-    vars(builtins).update({_STATEMENT: statement, _STORE: store, _PAIR: paired})
+    for name, hook in {_STATEMENT: statement, _STORE: store, _PAIR: paired}.items():
+        setattr(builtins, name, hook)
 
 
 def compile_source(text: str, file: str) -> Any:
