@@ -38,7 +38,7 @@ def run(script: str, args: Sequence[str]) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse the command line and do what it asks; the exit status."""
     parser = argparse.ArgumentParser(
-        prog="python -m sagax", description="sagax: function transformations on XLA"
+        prog="sagax", description="sagax: function transformations on XLA"
     )
     parser.add_argument("--version", action="version", version=f"sagax {sagax.__version__}")
     commands = parser.add_subparsers(dest="command", required=True)

@@ -86,11 +86,12 @@ def _as_json(diagnostic: Diagnostic) -> dict[str, Any]:
 
 
 def _show(found: Explanation, diagnostic: Diagnostic) -> None:
-    print(f"{diagnostic.error}: ", end="")
     if use_color(sys.stdout):
         render.ansi(diagnostic, sys.stdout)
     else:
-        print(render.plain(diagnostic))
+        print(render.page(diagnostic))
+    if diagnostic.code:
+        print(f"  more: sagax explain {diagnostic.code}")
 
 
 def apply_one(diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:

@@ -85,6 +85,7 @@ class Details(NamedTuple):
     suggestions: tuple[Suggestion, ...] = ()
     primary: Label | None = None
     here: str = ""
+    headline: str = ""
 
 
 class SagaxError(Exception):
@@ -200,6 +201,7 @@ class SagaxError(Exception):
             context=context,
             notes=details.notes,
             suggestions=suggestions,
+            headline=details.headline,
         )
 
     def __str__(self) -> str:

@@ -69,7 +69,7 @@ from sagax._src.diagnostics.spans import (
 from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.diagnostics import leaks
+    from sagax._src.diagnostics import headlines, leaks
 
 
 __all__ = [
@@ -163,16 +163,22 @@ class JAXTypeError(SagaxError, TypeError):
         super().__init__(message)
 
     def details(self) -> Details:
-        """Return the leak of a tracer that outlived its function."""
+        """Return what was asked of the tracer, or its leak if it outlived its function."""
         tracer = self.facts.get("tracer")
-        if tracer is None or not _function_returned(tracer, self._stack):
+        if tracer is None:
             return Details()
+        if not _function_returned(tracer, self._stack):
+            return Details(headline=self.headline(tracer, user_span(self._stack)))
         leak = _leak_details(tracer, self.__traceback__, self.facts)
         if leak.primary is None:
             return Details()
         self.facts["fix"] = UnexpectedTracerError.advice
         note = f"the value was made {_tracing_phrase(tracer)}, and that function is over"
         return leak._replace(notes=(note, *leak.notes))
+
+    def headline(self, tracer: Any, span: Span | None) -> str:
+        """Return the first line: what happened at `span`, in the names of the program."""
+        return ""
 
 
 class JAXIndexError(SagaxError, IndexError):
@@ -206,6 +212,10 @@ class ConcretizationTypeError(JAXTypeError):
         else:
             super().__init__(f"{head} {value}.")
         self.facts["tracer"] = tracer
+
+    def headline(self, tracer: Any, span: Span | None) -> str:
+        """Return the call that needs a number."""
+        return headlines.number_headline(tracer, span, "value")
 
 
 class TracerBoolConversionError(ConcretizationTypeError):
@@ -242,6 +252,10 @@ class TracerBoolConversionError(ConcretizationTypeError):
             )
         return super().details()
 
+    def headline(self, tracer: Any, span: Span | None) -> str:
+        """Return the statement or call that asks whether the value is true."""
+        return headlines.truth_headline(tracer, span)
+
 
 class TracerIntegerConversionError(JAXTypeError):
     """Python asked a traced value for an integer: an index of a list, `range`, an axis, ..."""
@@ -258,6 +272,10 @@ class TracerIntegerConversionError(JAXTypeError):
             "the JAX Tracer object stands for a number that is not known yet."
         )
         self.facts["tracer"] = tracer
+
+    def headline(self, tracer: Any, span: Span | None) -> str:
+        """Return the call or the index that needs the integer."""
+        return headlines.number_headline(tracer, span, "integer")
 
 
 class TracerArrayConversionError(JAXTypeError):
@@ -277,6 +295,10 @@ class TracerArrayConversionError(JAXTypeError):
         )
         self.facts["tracer"] = tracer
 
+    def headline(self, tracer: Any, span: Span | None) -> str:
+        """Return the call that needs the numbers of the array."""
+        return headlines.array_headline(tracer, span)
+
 
 class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced boolean mask was used as an index: the size of the result is not known."""
@@ -287,6 +309,11 @@ class NonConcreteBooleanIndexError(JAXIndexError):
     def __init__(self, tracer: object) -> None:
         super().__init__(f"Array boolean indices must be concrete: ShapedArray({describe(tracer)})")
         self.facts["tracer"] = tracer
+
+    def details(self) -> Details:
+        """Return the indexing whose result has no static size."""
+        tracer = self.facts["tracer"]
+        return Details(headline=headlines.mask_headline(tracer, user_span(self._stack)))
 
 
 class UnexpectedTracerError(JAXTypeError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.boundary import hide_frames
+from sagax._src.diagnostics.spans import display_path, is_installed
 from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING or lazy_imports():
@@ -38,6 +39,8 @@ def install() -> None:
             _print_in_color(error, stream)
         else:
             before(kind, error, error.__traceback__)
+        if isinstance(error, SagaxError) and stream is not None:
+            stream.write(_more(error))
 
     hook._is_sagax = True  # type: ignore[attr-defined]
     sys.excepthook = hook
@@ -49,6 +52,14 @@ def _print_in_color(error: SagaxError, stream: TextIO) -> None:
     _, *notes = found.format_exception_only()
     parts = list(found.format())
     stream.write("".join(parts[: len(parts) - len(notes) - 1]))
-    stream.write(f"{type(error).__module__}.{type(error).__qualname__}: ")
     render.ansi(error.shown(), stream)
     stream.write("".join(notes))
+
+
+def _more(error: SagaxError) -> str:
+    """Return the line that says how to learn more about an uncaught error."""
+    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    page = f"sagax explain {error.code} tells more"
+    if script is None or not os.path.isfile(script) or is_installed(script):
+        return f"{page}\n"
+    return f"{page}; sagax explain {display_path(script)} tries fixes\n"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.diagnostics.base import Details
+from sagax._src.diagnostics.headlines import reuse_headline
 from sagax._src.diagnostics.model import Label, Span, Suggestion, Trust
 from sagax._src.diagnostics.spans import display_path, is_sagax, is_user_file, user_span
 
@@ -40,7 +41,13 @@ def reuse_details(facts: dict[str, Any]) -> Details:
             continue
         if inside not in (first, second):
             notes.append(f"the {name} use is inside of the function: {_location_text(inside)}")
-    return Details(tuple(dict.fromkeys(notes)), tuple(labels), (_advice(facts, first, second),))
+    _, key = _parse_random_call(second) or _parse_random_call(first) or ("", "")
+    return Details(
+        tuple(dict.fromkeys(notes)),
+        tuple(labels),
+        (_advice(facts, first, second),),
+        headline=reuse_headline(first, second, key, facts.get("loop", "")),
+    )
 
 
 def _location_text(span: Span) -> str:

@@ -93,8 +93,9 @@ class Suggestion:
     """Suggest a repair of the mistake; without edits, it is advice.
 
     `verified` says that the changed program ran and gives the wanted result: what the original gives
-    without transformations, or, if that has none, what all repairs that run give. `allows` marks one that removes the alarm and keeps the fault. `held` lists the comparisons that hold, `missing` those that could not be made, `cost` the time or
-    memory that the repair takes.
+    without transformations, or, if that has none, what all repairs that run give. `allows` marks one
+    that removes the alarm and keeps the fault. `held` lists the comparisons that hold, `missing` those
+    that could not be made, `cost` the time or memory that the repair takes.
     """
 
     kind: str
@@ -112,6 +113,7 @@ class Suggestion:
 class Diagnostic:
     """Explain one error or warning.
 
+    `headline` says what happened in the names of the program; `message` holds the words to search for.
     `depends` names the arguments that the offending value depends on, `function` the traced function
     that has them. `chain` runs from the arguments to the offending expression. `context` names the
     transformations in progress, outermost first.
@@ -128,6 +130,7 @@ class Diagnostic:
     context: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     suggestions: tuple[Suggestion, ...] = ()
+    headline: str = ""
 
     @property
     def primary(self) -> Span | None:

@@ -1,5 +1,6 @@
 """Render diagnostics as text, ANSI color, HTML and JSON, in one layout.
 
+headline
 message
   --> file.py:14:8 in function
 14 | if size < delta:
@@ -33,14 +34,20 @@ class _StyledText(NamedTuple):
 
 _Line = list[_StyledText]
 
-_WIDTH = 96
+_WIDTH = 79
 _WRAP_OPTIONS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-_MAX_EXPRESSION = 56
+_MAX_EXPRESSION = 40
 
 
 def plain(diagnostic: Diagnostic) -> str:
-    """Render a diagnostic as the deterministic text of `str(error)`."""
+    """Render a diagnostic as the deterministic text of `str(error)`, its message as it was raised."""
     return "\n".join("".join(p.text for p in line).rstrip() for line in _layout(diagnostic))
+
+
+def page(diagnostic: Diagnostic) -> str:
+    """Render a diagnostic as a page for a terminal of 80 columns, which begins with its code."""
+    lines = _layout(diagnostic, wrapped=True)
+    return "\n".join("".join(p.text for p in line).rstrip() for line in lines)
 
 
 # --- layout --------------------------------------------------------------------------------------
@@ -49,40 +56,59 @@ def plain(diagnostic: Diagnostic) -> str:
 _MAX_LINES = 25
 
 
-def _layout(d: Diagnostic) -> Iterator[_Line]:
-    """Yield all lines; of the suggestions those that fit on a screen, at least one."""
-    lines = list(_message_lines(d))
+def _layout(d: Diagnostic, wrapped: bool = False) -> Iterator[_Line]:
+    """Yield all lines; of the suggestions the first, and those that fit on a screen."""
+    lines = list(_message_lines(d, wrapped))
     for i, suggestion in enumerate(d.suggestions):
         found = list(_suggestion_lines(suggestion))
-        room = _MAX_LINES - len(lines)
-        if len(found) > room:
-            if i:
-                break
-            shown = max(room - 1, 3)
-            more = f"    ... {len(found) - shown} more lines"
-            found = [*found[:shown], [_StyledText(more)]] if len(found) > shown + 1 else found
+        if i and len(lines) + len(found) > _MAX_LINES:
+            break
         lines += found
     yield from lines
 
 
-def _message_lines(d: Diagnostic) -> Iterator[_Line]:
-    head, *facts = d.message.split("\n")
-    yield [_StyledText(head, d.severity.value)]
-    for fact in facts:
-        yield [_StyledText(fact)]
+def _message_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
+    facts = d.message.split("\n")
+    if wrapped:
+        yield from _head_lines(d)
+    else:
+        yield [_StyledText(d.headline or facts.pop(0), d.severity.value)]
+        for fact in facts:
+            yield [_StyledText(fact)]
     for label in sorted(d.labels, key=lambda label: not label.primary):
         yield from _label_lines(label)
     yield from _provenance_lines(d)
     if d.context:
-        yield [_StyledText("  while " + ", ".join(d.context), "context")]
+        for line in _wrap("while " + ", ".join(d.context), _WIDTH - 2):
+            yield [_StyledText("  " + line, "context")]
     for note in d.notes:
         yield from _paragraph("note", note)
 
 
+def _head_lines(d: Diagnostic) -> Iterator[_Line]:
+    """Yield `error[SX0102] TracerBoolConversionError: headline`, then jax's words, wrapped."""
+    head, *facts = d.message.split("\n")
+    for line in _wrap(f"{_title(d)}: {d.headline or head}", _WIDTH):
+        yield [_StyledText(line, d.severity.value)]
+    for fact in [head, *facts] if d.headline else facts:
+        indent = " " * max(len(fact) - len(fact.lstrip()), 2)
+        for line in _wrap(fact, _WIDTH - len(indent)):
+            yield [_StyledText(indent + line)]
+
+
+def _title(d: Diagnostic) -> str:
+    return f"{d.severity.value}[{d.code}] {d.error}" if d.code else d.error
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    """Break a text into lines; the lines after the first are to be indented by 2."""
+    return textwrap.wrap(" ".join(text.split()), width, subsequent_indent="  ", **_WRAP_OPTIONS)
+
+
 def _paragraph(title: str, text: str) -> Iterator[_Line]:
     first, *rest = text.split("\n")
-    head, *more = textwrap.wrap(first, _WIDTH - len(title), **_WRAP_OPTIONS) or [""]
-    yield [_StyledText(f"  {title}: ", title), _StyledText(head)]
+    head, *more = textwrap.wrap(first, _WIDTH - len(title) - 4, **_WRAP_OPTIONS) or [""]
+    yield [_StyledText(f"  {title}: ", title.strip()), _StyledText(head)]
     for line in more:
         yield [_StyledText("    " + line)]
     for line in rest:
@@ -118,7 +144,7 @@ def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
     if d.depends:
         noun = "argument" if len(d.depends) == 1 else "arguments"
         of = f" ({noun} of {d.function})" if d.function else ""
-        yield [_StyledText("  depends on: ", "note"), _StyledText(_join_names(d.depends) + of)]
+        yield from _paragraph("depends on", _join_names(d.depends) + of)
     # the last step is often the offending expression itself, which an excerpt shows already
     excerpts = [label.span for label in d.labels]
     chain = [step for step in d.chain if step.span not in excerpts]
@@ -182,7 +208,7 @@ def _suggestion_lines(suggestion: Suggestion) -> Iterator[_Line]:
 _STYLES = {
     Severity.ERROR.value: "bold red", Severity.WARNING.value: "bold yellow", "frame": "dim",
     "location": "cyan", "primary": "bold red", "secondary": "yellow", "context": "magenta",
-    "note": "bold", "fix": "bold green", "added": "green", "removed": "red",
+    "note": "bold", "depends on": "bold", "fix": "bold green", "added": "green", "removed": "red",
 }  # fmt: skip
 
 
@@ -192,7 +218,7 @@ def ansi(diagnostic: Diagnostic, file: Any) -> None:
     from rich.text import Text
 
     console = Console(file=file, highlight=False, soft_wrap=True)
-    for line in _layout(diagnostic):
+    for line in _layout(diagnostic, wrapped=True):
         text = Text()
         for piece in line:
             text.append(piece.text, _STYLES.get(piece.role, ""))
@@ -207,14 +233,16 @@ _CSS = {
     Severity.ERROR.value: "color:#d33;font-weight:600;white-space:pre-wrap",
     Severity.WARNING.value: "color:#b7791f;font-weight:600;white-space:pre-wrap",
     "frame": "opacity:.6", "location": "color:#2a8fa8", "primary": "color:#d33", "secondary": "color:#b7791f",
-    "context": "color:#a05fc4", "note": "font-weight:600", "fix": "color:#2e9e52;font-weight:600",
+    "context": "color:#a05fc4", "note": "font-weight:600",
+    "depends on": "font-weight:600", "fix": "color:#2e9e52;font-weight:600",
     "added": "color:#2e9e52", "removed": "color:#d33",
 }  # fmt: skip
 
 
 def html(diagnostic: Diagnostic) -> str:
     """Render a diagnostic as self-contained HTML for notebooks."""
-    head = f'<span style="font-weight:600">{html_module.escape(diagnostic.error)}</span>: '
+    title = html_module.escape(_title(diagnostic))
+    head = f'<span style="font-weight:600">{title}</span>: '
     lines = ["".join([_styled(p) for p in line]).rstrip() for line in _layout(diagnostic)]
     style = "margin:0;line-height:1.35;white-space:pre;overflow-x:auto"  # aligns marks with text
     return f'<pre class="sagax-diagnostic" style="{style}">{head}' + "\n".join(lines) + "</pre>"
@@ -236,6 +264,7 @@ def as_json(diagnostic: Diagnostic) -> dict[str, Any]:
         "error": d.error,
         "code": d.code,
         "severity": d.severity.value,
+        "headline": d.headline,
         "message": d.message,
         "primary": None if d.primary is None else _span_json(d.primary),
         "labels": [

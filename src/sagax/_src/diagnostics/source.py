@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import linecache
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
@@ -62,11 +63,47 @@ def functions(file: str) -> list[Function]:
     return _functions(file, "".join(linecache.getlines(file)))
 
 
+def enclosing_nodes(span: Span) -> list[tuple[ast.AST, ast.AST]]:
+    """Return an expression and its parent, that and its parent, and so on; [] without source."""
+    text = "".join(linecache.getlines(span.file))
+    lines = text.splitlines()
+    if span.column is None or span.end_column is None or span.end_line > len(lines):
+        return []
+    start = (span.line, len(lines[span.line - 1][: span.column].encode()))
+    end = (span.end_line, len(lines[span.end_line - 1][: span.end_column].encode()))
+    path: list[ast.AST] = []
+    node: ast.AST | None = _tree(span.file, text)
+    while node is not None:
+        path.append(node)
+        node = next((n for n in _located_children(node) if _covers(n, start, end)), None)
+    return list(itertools.pairwise(reversed(path)))
+
+
+def _located_children(node: ast.AST) -> Iterator[ast.AST]:
+    for child in ast.iter_child_nodes(node):
+        if hasattr(child, "lineno"):
+            yield child
+        else:  # such as a comprehension, which has no position of its own
+            yield from _located_children(child)
+
+
+def _covers(node: Any, start: tuple[int, int], end: tuple[int, int]) -> bool:
+    first = (node.lineno, node.col_offset)
+    return first <= start and end <= (node.end_lineno or 0, node.end_col_offset or 0)
+
+
+@functools.lru_cache(maxsize=16)
+def _tree(file: str, text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text, file)
+    except SyntaxError:
+        return None
+
+
 @functools.lru_cache(maxsize=16)
 def _functions(file: str, text: str) -> list[Function]:
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
+    tree = _tree(file, text)
+    if tree is None:
         return []
     found: list[Function] = []
     for node in ast.walk(tree):

@@ -291,7 +291,7 @@ def _is_consistent(span: Span) -> bool:
 
 # --- excerpts ----------------------------------------------------------------------------------
 
-_WIDTH = 96
+_WIDTH = 72  # beside the number of the line, in 79 columns
 _TAB = 4
 
 
