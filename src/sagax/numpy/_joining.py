@@ -101,6 +101,7 @@ def _joined(function: str, arrays: list, axis: int) -> Array:
             "Zero-dimensional arrays cannot be concatenated.",
             function=function,
             fix="use numpy.stack, or numpy.concatenate with axis=None",
+            of=tuple(a for a in arrays if not aval_of(a).ndim),
         )
     axis = one_axis(function, axis, ndim)
     if len(arrays) == 1:

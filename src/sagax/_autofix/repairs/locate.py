@@ -13,11 +13,13 @@ import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Case, Facts, base_name
 from sagax._autofix.repairs.dataflow import returned_expressions
-from sagax._autofix.repairs.source_file import Source, parameters
+from sagax._autofix.repairs.source_file import Source, last_name, parameters
 from sagax._src.diagnostics.model import Label, Span
 
 # warnings found by evaluating jaxprs, where the arguments of the user's functions are not known
-_VALUE_WARNINGS = {"OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning"}
+_VALUE_WARNINGS = {
+    "OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning", "ZeroGradientWarning",
+}  # fmt: skip
 
 
 def complete_facts(facts: Facts, sources: Mapping[str, Source]) -> Facts:
@@ -80,6 +82,8 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
     if "DeletedArrayError" in classes and (given := transform_options.donated_argument(case)):
         return (given,)
     message = diagnostic.message
+    if "tree prefix" in message and (value := re.search(r"but ([\w.]+)", message)):
+        return (base_name(value[1]),)
     if "mapped" in message and "vmap" in message:
         paths = re.findall(r"axis \d+ of ([\w.\[\]'\"]+)", message)
         return tuple(dict.fromkeys(base_name(n) for n in paths))
@@ -91,11 +95,31 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
     named = "hashable" in message or "requested to map its argument" in message
     if ("NotAnArrayError" in classes or named) and "argument" in data:
         return (base_name(data["argument"]),)
-    return ()
+    if source is None or node is None:
+        return ()
+    if given := _named_operand(source, node, data.get("argument", "")):
+        return given
+    read = node
+    if value := re.search(r"`(\w+)`", diagnostic.headline):  # what the error is about
+        inside = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == value[1])
+        read = next(inside, node)
+    return origins.origin(case, source, read).names or origins.arguments_of(source, read)
+
+
+def _named_operand(source: Source, node: ast.AST, argument: str) -> tuple[str, ...]:
+    """Return the argument that the error names, if the expression passes it by this name."""
+    name = base_name(argument)
+    loaded = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    function = source.function(node)
+    known = parameters(function) if function is not None else []
+    return (name,) if name in loaded and name in known else ()
 
 
 def _index_expression(node: ast.AST) -> ast.AST:
-    """Return the index of `x[i]` or `x.at[i].set(y)`, or the node itself."""
+    """Return the index of `x[i]`, `x.at[i].set(y)` or `switch(i, branches)`, or the node itself."""
+    if isinstance(node, ast.Call) and last_name(node.func) in ("switch", "dynamic_index_in_dim"):
+        at = 0 if last_name(node.func) == "switch" else 1
+        return node.args[at] if len(node.args) > at else node
     part = node
     while isinstance(part, (ast.Call, ast.Attribute)):
         part = part.func if isinstance(part, ast.Call) else part.value

@@ -153,9 +153,20 @@ def _read_names(source: Source, node: ast.AST) -> _Names:
         values = list(_assigned_values(source, function, name, node))
         for value in values:
             todo += _loaded_names(value)
-        if name in known or not values:
+        inner = _inner_function(source, function, name)
+        if inner is not None:  # it reads what it closes over
+            todo += [n for n in _loaded_names(inner) if n not in _bound_names(inner)]
+        elif name in known or not values:
             found.add(name)
     return found
+
+
+def _inner_function(source: Source, function: Function, name: str) -> Function | None:
+    return next((f for f in source.functions(name) if source.function(f) is function), None)
+
+
+def _bound_names(function: Function) -> set[str]:
+    return {*_all_parameters(function), *stores(_function_body(function))}
 
 
 def _loaded_names(node: ast.AST) -> list[str]:
@@ -412,4 +423,4 @@ def arguments_of(source: Source, node: ast.AST) -> tuple[str, ...]:
     if function is None:
         return ()
     found = _read_names(source, node)
-    return tuple(n for n in parameters(function) if n in found)
+    return tuple(n for n in parameters(function) if n in found and n != "self")

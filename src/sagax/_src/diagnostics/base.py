@@ -13,7 +13,7 @@ from sagax._src.diagnostics.provenance import (
     trace_context,
 )
 from sagax._src.diagnostics.source import function_code, return_span
-from sagax._src.diagnostics.spans import is_user_file, user_span
+from sagax._src.diagnostics.spans import is_user_file, user_position, user_span
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import stack
 
@@ -131,6 +131,10 @@ class SagaxError(Exception):
         self.args = (_compose(self._message, self.facts),)
         self._explained = None
         return self
+
+    def raised_at_user_position(self, stack: Any) -> bool:
+        """Return whether no function of the user ran between a captured stack and the error."""
+        return self._stack is not None and user_position(self._stack) == user_position(stack)
 
     def about_operands(self, operands: tuple[Any, ...]) -> Self:
         """Name the operands that the error is about, unless it knows others; return the error."""

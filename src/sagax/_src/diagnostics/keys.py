@@ -134,6 +134,8 @@ def _parse_random_call(span: Span | None) -> tuple[str, str] | None:
         return None
     if not isinstance(node, ast.Call) or not node.args:
         return None
+    if not isinstance(node.func, ast.Name | ast.Attribute):  # such as vmap(random.normal)(keys)
+        return None
     argument = ast.unparse(node.args[0])
     if not isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript):
         return None

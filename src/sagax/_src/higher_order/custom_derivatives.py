@@ -543,6 +543,7 @@ class custom_vjp(_Custom):
                 fix="return (ct,) for a single argument"
                 if n == 1
                 else "return a cotangent, or None for zero, for each argument",
+                returned_by=self.bwd,
             )
         primal = tree.unflatten(list(range(tree.num_leaves)))
         out: list[Any] = []

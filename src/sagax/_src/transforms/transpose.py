@@ -12,13 +12,14 @@ from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.trace import Trace, current, state
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.spans import Backward
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.mesh_axes import sum_to
 from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
-from sagax._src.source_stacks import written
+from sagax._src.source_stacks import stack, written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_jaxpr
 
@@ -160,6 +161,10 @@ def _backward(
                 masks.pass_on(eqn, args, mask, ct_outs)  # type: ignore[union-attr]
         except NotLinearError as error:
             error.attach(primitive=primitive.name, traceback=eqn.traceback)
+            raise
+        except SagaxError as error:
+            if error.raised_at_user_position(stack()):  # not in a rule that the user wrote
+                error.attach(traceback=eqn.traceback)
             raise
         for v, a, ct in zip(eqn.invars, args, found, strict=True):
             if type(a) is Linear:
