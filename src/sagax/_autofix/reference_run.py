@@ -23,7 +23,7 @@ from sagax._src.api.jit import watch_calls
 from sagax._src.api.vmap import vmap as real_vmap
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics import events
-from sagax._src.diagnostics.errors import ConcretizationTypeError
+from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
@@ -224,7 +224,10 @@ def scan(
     reverse: bool = False,
     **_: Any,
 ) -> Any:
-    n = length if xs is None or not leaves(xs) else len(leaves(xs)[0])
+    sizes = {len(x) for x in leaves(xs)} if xs is not None else set()
+    if len(sizes) > 1:  # no meaning to compare with
+        raise ArgumentValueError(f"scan: the sequences have different lengths, {sorted(sizes)}")
+    n = sizes.pop() if sizes else length
     carry, outs = init, []
     order = range(n or 0)
     for i in reversed(order) if reverse else order:

@@ -98,7 +98,11 @@ def run_task(task: Task) -> Outcome:
         error,
         warned,
         message,
-        results=collect_results(vars(module)),
+        results={
+            name: value
+            for name, value in collect_results(vars(module)).items()
+            if name.rpartition(".")[2] not in task.ignore
+        },
         measured=found,
         files=_user_files(task.script),
         seconds=seconds,

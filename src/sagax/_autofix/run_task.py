@@ -22,6 +22,7 @@ class Task:
       untransformed: whether jit, vmap and the control flow of lax run as Python.
       measure: expressions to record the values of.
       probe: what to change and record in functions of the script.
+      ignore: variables and attributes that are not among the results.
       trial: whether clocks and unseeded generators are the same in each run, to compare runs.
     """
 
@@ -33,6 +34,7 @@ class Task:
     measure: tuple[Span, ...] = ()
     probe: Probe | None = None
     trial: bool = False
+    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ _MISTAKEN_RESULT_WARNINGS = {
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 # repairs that give sizes which are right for these data
-_SIZES = {"preallocate", "size_arg"}
+_SIZES = {"bounded_loop", "initial_value", "preallocate", "size_arg"}
 
 
 @dataclass(frozen=True)
@@ -114,6 +114,11 @@ class _Attempt:
         """Return whether a step removes the alarm and leaves the fault."""
         return any(c.allows for c in self.steps)
 
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Return the variables that the steps no longer fill."""
+        return tuple(name for c in self.steps for name in c.dropped)
+
 
 class _Search:
     def __init__(
@@ -176,11 +181,6 @@ class _Search:
         """Return whether there is something to show, so that no edits are added to others."""
         return bool(self.proven or self.ran)
 
-    @property
-    def settled(self) -> bool:
-        """Return whether further candidates would change nothing."""
-        return self.done
-
     def time_left(self) -> bool:
         return self.trials < _MAX_TRIALS and time.monotonic() < self.until
 
@@ -214,12 +214,17 @@ class _Search:
         candidates: Sequence[Candidate],
         queue: list[tuple[_Attempt, Facts]],
     ) -> None:
-        """Try candidates, the likeliest first, until one is verified."""
+        """Try candidates, the likeliest first, until one is proven, or all of the kind that runs."""
         todo = list(candidates)
-        while todo and self.time_left() and not self.settled:
+        while todo and self.time_left() and not self.proven:
+            if self.ran:  # others of this kind may give another result
+                kinds = {suggestion.kind for suggestion, _ in self.ran}
+                todo = [c for c in todo if c.kind in kinds]
             batch, todo = todo[:_PARALLEL_RUNS], todo[_PARALLEL_RUNS:]
             states = [s for c in batch if (s := self.changed(state, c)) is not None]
-            tasks = [replace(self.task, changed=s.texts, watch=True) for s in states]
+            tasks = [
+                replace(self.task, changed=s.texts, watch=True, ignore=s.dropped) for s in states
+            ]
             compare = self.untransformed is None and self.needs_untransformed()
             if compare:
                 tasks.append(replace(self.task, watch=False, untransformed=True))
@@ -290,7 +295,8 @@ class _Search:
             if any(step.kind in _TYPE_CHANGES | _SIZES for step in state.steps):
                 reference = replace(reference, reliable=False)
             state = self.minimal(state, outcome)
-            proof = prove(self.task, original, state.texts, reference, self.run_trials)
+            task = replace(self.task, ignore=state.dropped)
+            proof = prove(task, original, state.texts, reference, self.run_trials)
         if proof.refuted:
             return
         trust = Trust.PROVEN if proof.proven and not state.allows else Trust.RAN
@@ -306,7 +312,13 @@ class _Search:
         """Return what a changed script still shows: `facts`, or what the script did not show before."""
         if outcome.error is not None:
             return outcome.found
-        before = [f for f in other_findings(self.outcome) if not _same_mistake(f, facts)]
+        places = {(x.span.file, x.span.line) for x in facts.diagnostic.labels}
+        before = [
+            f
+            for f in other_findings(self.outcome)
+            if not _same_mistake(f, facts)
+            and places.isdisjoint((x.span.file, x.span.line) for x in f.diagnostic.labels)
+        ]
         for found in outcome.warnings:
             if not any(_same_mistake(found, other, moved=True) for other in before):
                 return found
@@ -328,7 +340,8 @@ class _Search:
                     compile(text, file, "exec")
             except SyntaxError:
                 continue
-            found = run(replace(self.task, changed=texts, watch=True), self.timeout)
+            task = replace(self.task, changed=texts, watch=True, ignore=state.dropped)
+            found = run(task, self.timeout)
             clean = found.completed and self.next_finding(found, self.facts) is None
             if clean and same_result(outcome, found):
                 return self.minimal(replace(state, texts=texts, trimmed=True), outcome)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.boolean_logic import substitute
@@ -71,9 +72,20 @@ def _numpy_calls(source: Source, within: ast.AST) -> list[ast.Call]:
     found: list[ast.Call] = []
     for call in source.nodes(ast.Call, within):
         full = source.meaning(call.func)
-        if full.startswith(("numpy.", "math.", "scipy.special.", "cmath.")):
+        if full.startswith(("numpy.", "math.", "cmath.")) or _has_counterpart(full):
             found.append(call)
     return found
+
+
+def _has_counterpart(full: str) -> bool:
+    """Return whether a function of SciPy has a counterpart in jax.scipy."""
+    module, _, name = full.rpartition(".")
+    if not module.startswith("scipy."):
+        return False
+    try:
+        return hasattr(importlib.import_module(f"sagax.{module}"), name)
+    except ImportError:
+        return False
 
 
 def _rename_calls(source: Source, calls: list[ast.Call]) -> tuple[list[Edit], list[str]]:
@@ -341,6 +353,7 @@ def reduce_with_mask(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
             source, parent, parent.targets[0].id, array, mask, numpy, imports
         )
     yield from _reduce_throughout(case, source, item, mask, numpy, imports)
+    yield from _reduce_by_nan(source, item, mask, numpy, imports)
     for fill in ("0", f"{numpy}.nan"):
         text = f"{numpy}.where({mask}, {array}, {fill})"
         title = f"keep the shape: {fill} outside of the mask"
@@ -413,6 +426,55 @@ def _reduce_throughout(
     if reduced:
         title = "keep all elements, and leave those outside of the mask out of each reduction"
         yield Candidate("where_mask_sum", title, (*edits, *imports), 2)
+
+
+_NAN_REDUCTIONS = {
+    "sum", "mean", "max", "min", "std", "var", "prod", "median", "percentile", "quantile", "argmax",
+    "argmin",
+}  # fmt: skip
+
+
+def _reduce_by_nan(
+    source: Source, item: ast.Subscript, mask: str, numpy: str, imports: list[Edit]
+) -> Iterator[Candidate]:
+    """Mark what a mask leaves out by nan, which nanmedian and its like skip."""
+    function = source.function(item)
+    scope = function.body if isinstance(function, ast.FunctionDef) else [source.statement(item)]
+    edits = [source.replace(item, f"{numpy}.where({mask}, {source.code(item.value)}, {numpy}.nan)")]
+    derived: set[str] = set()
+    reduced = 0
+    for statement in [n for s in scope for n in source.nodes(ast.stmt, s)]:
+        value = getattr(statement, "value", None)
+        if not isinstance(value, ast.expr):
+            continue
+        for node in ast.walk(value):
+            full = source.meaning(node.func) if isinstance(node, ast.Call) else ""
+            module, _, name = full.rpartition(".")
+            if (
+                not isinstance(node, ast.Call)
+                or module != "jax.numpy"
+                or name not in _NAN_REDUCTIONS
+            ):
+                continue
+            if node.args and _reads_masked(source, node.args[0], item, derived):
+                edits.append(source.replace(node.func, f"{numpy}.nan{name}"))
+                reduced += 1
+        if isinstance(statement, ast.Assign) and _reads_masked(source, value, item, derived):
+            derived |= set(stores(statement))
+    if reduced:
+        title = "mark by nan what the mask leaves out, and skip it in each reduction"
+        yield Candidate("where_nan", title, (*edits, *imports), 3)
+
+
+def _reads_masked(source: Source, value: ast.AST, item: ast.Subscript, derived: set[str]) -> bool:
+    """Return whether an expression has an element for each element of the masked array."""
+    if value is item or (isinstance(value, ast.Name) and value.id in derived):
+        return True
+    if isinstance(value, ast.Call):
+        name = source.meaning(value.func).rpartition(".")[2]
+        if name in _NAN_REDUCTIONS:
+            return False
+    return any(_reads_masked(source, n, item, derived) for n in ast.iter_child_nodes(value))
 
 
 def _broadcast_mask(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:
@@ -746,12 +808,65 @@ def use_at_set(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
         return
     scope = source.function(statement) or source.tree
     edits: list[Edit] = []
+    changed: list[ast.stmt] = []
     for found in source.nodes(ast.stmt, scope):
         if _updated_array(source, found) == base and (text := _update_text(source, found)):
             edits.append(source.replace(found, text))
-    if edits:
-        title = f"arrays do not change: `{base}` becomes an updated copy"
-        yield Candidate("at_set", title, tuple(edits), 1)
+            changed.append(found)
+    if not edits:
+        return
+    title = f"arrays do not change: `{base}` becomes an updated copy"
+    if isinstance(scope, ast.FunctionDef):
+        if (stored := _store_back(source, scope, base, changed)) is not None:
+            edits.append(stored)
+            title += ", which is stored where it came from"
+        elif base in parameters(scope) and not source.nodes(ast.Return, scope):
+            given = _return_to_callers(case, source, scope, base)
+            if not given:
+                return  # the update would be lost
+            edits += given
+            title += ", which is returned"
+    yield Candidate("at_set", title, tuple(edits), 1)
+
+
+def _store_back(
+    source: Source, function: ast.FunctionDef, base: str, changed: list[ast.stmt]
+) -> Edit | None:
+    """Store an updated copy in the attribute or item that a local name stood for."""
+    values = source.assigned(base, function)
+    if len(values) != 1 or not isinstance(values[0], (ast.Attribute, ast.Subscript)):
+        return None
+    if source.meaning(values[0]):
+        return None
+    last = changed[-1]
+    while source.parents.get(last) is not function:  # behind the loop or branch that updates
+        outer = source.parents.get(last)
+        if not isinstance(outer, ast.stmt):
+            return None
+        last = outer
+    text = f"\n{source.indent(last)}{source.code(values[0])} = {base}"
+    end = source.span(last)
+    return source.insert(end.end_line, end.end_column or 0, text)
+
+
+def _return_to_callers(
+    case: Case, source: Source, function: ast.FunctionDef, base: str
+) -> list[Edit]:
+    """Return an updated parameter, and assign it to what each caller passed."""
+    last = function.body[-1]
+    end = source.span(last)
+    text = f"\n{source.indent(function.body[0])}return {base}"
+    edits = [source.insert(end.end_line, end.end_column or 0, text)]
+    for there, call, passed in case.calls(function):
+        statement = there.statement(call)
+        value = passed.get(base)
+        if not isinstance(statement, ast.Expr) or statement.value is not call:
+            return []
+        if not isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+            return []
+        head = f"{there.code(value)} = "
+        edits.append(there.insert(statement.lineno, statement.col_offset, head))
+    return edits if len(edits) > 1 else []
 
 
 def _updated_array(source: Source, statement: ast.stmt) -> str | None:

@@ -65,7 +65,8 @@ class Candidate:
     """Hold an edit that may repair the mistake.
 
     `rank` orders candidates, the likeliest first; the size of the edit breaks ties. `allows` marks one
-    that removes the alarm and keeps the fault. It is never called proven.
+    that removes the alarm and keeps the fault. It is never called proven. `dropped` names variables
+    and attributes that the repair no longer fills, such as a cache.
     """
 
     kind: str
@@ -73,6 +74,7 @@ class Candidate:
     edits: tuple[Edit, ...]
     rank: int = 5
     allows: bool = False
+    dropped: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

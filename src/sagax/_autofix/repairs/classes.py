@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case
-from sagax._autofix.repairs.source_file import Source, last_name, parameters
+from sagax._autofix.repairs.source_file import (
+    Source,
+    keyword_value,
+    last_name,
+    parameters,
+    tuple_text,
+)
 from sagax._src.diagnostics.model import Edit
 
 _CLASS_NAMES = re.compile(r"<class '[^']*?(\w+)'>|\bof type (\w+)|\(an? (\w+)\)$")
@@ -33,6 +39,45 @@ def register_pytree(case: Case) -> Iterator[Candidate]:
                 yield from _register_dataclass(source, found, decorator)
             elif not found.decorator_list:
                 yield from _register_plain_class(case, source, found)
+
+
+def mark_field_static(case: Case) -> Iterator[Candidate]:
+    """Mark a field of a registered class as static, which holds text or a function."""
+    path = case.facts.data.get("argument", "") + case.facts.data.get("path", "")
+    if "is not a valid JAX type" not in case.facts.message or "." not in path:
+        return
+    field = path.rpartition(".")[2].split("[")[0]
+    for source in case.sources.values():
+        for found in source.nodes(ast.ClassDef):
+            rows = [
+                s
+                for s in found.body
+                if isinstance(s, ast.AnnAssign) and last_name(s.target) == field
+            ]
+            if any(_is_dataclass_decorator(source, d) for d in found.decorator_list) and rows:
+                title = f"mark `{field}` as static: part of the structure, compared by =="
+                edits = tuple(_mark_fields_static(source, rows))
+                yield Candidate("static_field", title, edits, 1)
+        for call in source.nodes(ast.Call):
+            fields = keyword_value(call, "data_fields"), keyword_value(call, "meta_fields")
+            if isinstance(fields[0], (ast.List, ast.Tuple)) and isinstance(
+                fields[1], type(fields[0])
+            ):
+                yield from _move_to_static(source, field, fields[0], fields[1])  # type: ignore[arg-type]
+
+
+def _move_to_static(
+    source: Source, field: str, data: ast.List | ast.Tuple, static: ast.List | ast.Tuple
+) -> Iterator[Candidate]:
+    names = [e.value for e in data.elts if isinstance(e, ast.Constant)]
+    if field not in names:
+        return
+    kept = [repr(n) for n in names if n != field]
+    given = [*[source.code(e) for e in static.elts], repr(field)]
+    texts = [tuple_text(x) if isinstance(data, ast.Tuple) else f"[{', '.join(x)}]" for x in (kept, given)]  # fmt: skip
+    edits = [source.replace(n, t.replace("'", '"')) for n, t in zip((data, static), texts, strict=True)]  # fmt: skip
+    title = f"make `{field}` a field without arrays: part of the structure"
+    yield Candidate("static_field", title, tuple(edits), 1)
 
 
 def _is_dataclass_decorator(source: Source, decorator: ast.expr) -> bool:

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 import sagax._autofix.repairs.arrays as arrays
 import sagax._autofix.repairs.axes as axes
 import sagax._autofix.repairs.boolean_logic as boolean_logic
+import sagax._autofix.repairs.caches as caches
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
 import sagax._autofix.repairs.captured_values as captured_values
+import sagax._autofix.repairs.carried_state as carried_state
 import sagax._autofix.repairs.classes as classes
 import sagax._autofix.repairs.control_flow as control_flow
+import sagax._autofix.repairs.derivatives as derivatives
 import sagax._autofix.repairs.desugar as desugar
 import sagax._autofix.repairs.devices as devices
 import sagax._autofix.repairs.dims as dims
@@ -20,8 +23,10 @@ import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
+import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.static_arguments as static_arguments
+import sagax._autofix.repairs.structures as structures
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Candidate, Case, Repair
@@ -49,7 +54,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "IndexError": (arrays.use_dynamic_slice, transform_options.mark_static),
     "JAXTypeError": (leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
-        leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
+        caches.drop_cache, carried_state.carry_variable, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
     ),
     "InconclusiveDimensionOperation": (
         transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
@@ -64,11 +69,15 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         types.cast_argument_to_float, types.match_carry_types, types.match_branch_types, types.preallocate, arrays.use_at_set,
         types.transpose_operands, effects.use_debug_print, callbacks.set_vmap_method, callbacks.match_declared_result, arrays.use_switch,
         calls.return_scan_pair, calls.pass_branches_as_functions, calls.swap_key_argument, calls.keep_dimensions,
-        calls.index_dict_as_array, types.match_carry_container,
+        calls.index_dict_as_array, types.match_carry_container, operands.convert_booleans, operands.take_real_part,
+        operands.align_shapes, derivatives.pass_by_position, derivatives.use_reverse_mode, structures.complete_branch,
+        structures.start_carry, classes.mark_field_static,
     ),
     "ValueError": (
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
-        devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop,
+        devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
+        operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, transform_options.mark_static,
+        structures.complete_axes_of_dict, structures.export_symbolic_sizes,
     ),
     "SideEffectWarning": (effects.use_debug_print, effects.log_in_callback),
     "StaleValueWarning": (captured_values.pass_as_argument,),

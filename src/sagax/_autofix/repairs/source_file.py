@@ -7,6 +7,7 @@ every other character as the user wrote it.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -69,6 +70,16 @@ class Source:
     def operand(self, node: ast.expr) -> str:
         """Return the text of an expression, as it may stand beside an operator."""
         return self.code(node) if isinstance(node, ast.Constant) else self.primary(node)
+
+    def with_method(self, node: ast.expr, call: str) -> Edit:
+        """Append a call such as `.astype(int)` to an expression, behind its parentheses if it has any."""
+        at = self.span(node)
+        before = self.lines[at.line - 1][: at.column].rstrip()
+        behind = self.lines[at.end_line - 1][at.end_column :]
+        opened = before.endswith("(") and not re.search(r"[\w\])]\s*\($", before)
+        if opened and behind.startswith(")") and not isinstance(node, PRIMARIES):
+            return self.insert(at.end_line, (at.end_column or 0) + 1, call)
+        return self.replace(node, self.primary(node) + call)
 
     def call_with(self, call: ast.expr, argument: str) -> str:
         """Return the text of a call with one more argument."""
