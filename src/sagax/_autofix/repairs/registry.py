@@ -26,6 +26,7 @@ import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.static_arguments as static_arguments
+import sagax._autofix.repairs.static_numbers as static_numbers
 import sagax._autofix.repairs.structures as structures
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
@@ -34,6 +35,7 @@ from sagax._autofix.repairs.case import Candidate, Case, Repair
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
     arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,
+    static_numbers.pass_number,
 )  # fmt: skip
 
 # by class; the base classes of an error are looked up too, the most derived first
