@@ -78,7 +78,8 @@ def test_the_programs_of_a_page(code):
     assert caught.code == code
     kind, _, words = said.strip().partition(": ")
     assert kind.rpartition(".")[2] in {k.__name__ for k in type(caught).__mro__}
-    assert str(caught).startswith(words), str(caught)
+    assert words in str(caught), str(caught)
+    assert caught.args[0].startswith(words), str(caught)
     assert run(works, f"<page {code}>") == prints
 
 

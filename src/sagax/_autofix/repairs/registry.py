@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import sagax._autofix.repairs.arrays as arrays
+import sagax._autofix.repairs.autojit as autojit
 import sagax._autofix.repairs.axes as axes
 import sagax._autofix.repairs.boolean_logic as boolean_logic
 import sagax._autofix.repairs.caches as caches
@@ -42,7 +43,7 @@ _VALUE_REPAIRS = (
 _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "TracerBoolConversionError": (
         transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
-        arrays.use_jax_numpy,
+        arrays.use_jax_numpy, autojit.use_autojit,
     ),
     "ConcretizationTypeError": _VALUE_REPAIRS,
     "TracerIntegerConversionError": (

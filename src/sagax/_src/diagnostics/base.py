@@ -12,7 +12,7 @@ from sagax._src.diagnostics.provenance import (
     provenance_of_all,
     trace_context,
 )
-from sagax._src.diagnostics.source import function_code, return_span
+from sagax._src.diagnostics.source import function_code, names_as_imported, return_span
 from sagax._src.diagnostics.spans import is_user_file, user_position, user_span
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import stack
@@ -188,6 +188,10 @@ class SagaxError(Exception):
         suggestions = details.suggestions
         if fix := facts.get("fix") or ("" if suggestions else self.advice):
             suggestions = (*suggestions, Suggestion("advice", fix, trust=Trust.ADVICE))
+        file = span.file if span is not None else ""
+        suggestions = tuple(
+            dataclasses.replace(s, title=names_as_imported(s.title, file)) for s in suggestions
+        )
         labels = [*details.labels]
         if details.primary is not None:
             labels.insert(0, details.primary)
@@ -203,7 +207,7 @@ class SagaxError(Exception):
             function=origin.function,
             chain=origin.steps,
             context=context,
-            notes=details.notes,
+            notes=tuple(names_as_imported(note, file) for note in details.notes),
             suggestions=suggestions,
             headline=details.headline,
         )

@@ -58,8 +58,9 @@ def _print_in_color(error: SagaxError, stream: TextIO) -> None:
 
 def _more(error: SagaxError) -> str:
     """Return the line that says how to learn more about an uncaught error."""
-    script = getattr(sys.modules.get("__main__"), "__file__", None)
+    script = sys.argv[0] if sys.argv else ""  # also under `sagax run`
     page = f"sagax explain {error.code} tells more"
-    if script is None or not os.path.isfile(script) or is_installed(script):
+    path = os.path.abspath(script)
+    if not script.endswith(".py") or not os.path.isfile(path) or is_installed(path):
         return f"{page}\n"
-    return f"{page}; sagax explain {display_path(script)} tries fixes\n"
+    return f"{page}; sagax explain {display_path(path)} tries fixes\n"

@@ -134,12 +134,11 @@ def _parse_random_call(span: Span | None) -> tuple[str, str] | None:
         return None
     if not isinstance(node, ast.Call) or not node.args:
         return None
-    if not isinstance(node.func, ast.Name | ast.Attribute):  # such as vmap(random.normal)(keys)
-        return None
     argument = ast.unparse(node.args[0])
     if not isinstance(node.args[0], ast.Name | ast.Attribute | ast.Subscript):
         return None
-    module = ast.unparse(node.func).rpartition(".")[0]
+    named = isinstance(node.func, ast.Name | ast.Attribute)  # unlike vmap(random.normal)(keys)
+    module = ast.unparse(node.func).rpartition(".")[0] if named else ""
     known = module.endswith("random") or module in ("jr", "jrandom", "jrand")
     if not known and not re.search(r"key|rng|seed", argument):
         return None  # the key may be anywhere in it

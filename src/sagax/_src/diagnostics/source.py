@@ -9,6 +9,8 @@ import ast
 import functools
 import itertools
 import linecache
+import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple, cast
@@ -221,3 +223,23 @@ def line_span(file: str, first: int, last: int, function: str) -> Span:
     """Return the span of whole lines."""
     source = tuple(text.rstrip("\r\n") for text in linecache.getlines(file)[first - 1 : last])
     return Span(file, first, None, last, None, function, source)
+
+
+# public names that jax lacks and advice mentions
+_OWN_NAMES = ("autojit", "ds", "explain", "explain_compiles", "tree.dataclass")
+_IMPORTS_JAX = re.compile(r"^\s*(?:import|from)\s+jax\b", re.MULTILINE)
+
+
+def names_as_imported(text: str, file: str) -> str:
+    """Spell names such as `sagax.vmap` as a file does that imports jax, and mark what jax lacks."""
+    if "sagax." not in text or not getattr(sys.modules.get("jax"), "__sagax_alias__", False):
+        return text
+    if not _IMPORTS_JAX.search("".join(linecache.getlines(file))):
+        return text
+
+    def spelled(found: re.Match[str]) -> str:
+        name = found[1]
+        own = name in _OWN_NAMES
+        return f"sagax.{name} (only sagax has it)" if own else f"jax.{name}"
+
+    return re.sub(r"\bsagax\.(\w+(?:\.\w+)*)", spelled, text)

@@ -269,8 +269,8 @@ def _(cts: Sequence, *args: Any, **_: Any) -> list:
         function="while_loop",
         got="a loop whose number of rounds is not known when it is traced",
         expected="a number of rounds known at trace time, or a bound on it",
-        fix="pass max_steps=N, a bound on the number of rounds; or use scan, or fori_loop with Python ints as "
-        "bounds. Forward mode (jvp, jacfwd) works with any loop",
+        fix="use scan, or fori_loop with Python ints as bounds; max_steps=N bounds the number of rounds (only "
+        "sagax has it). Forward mode (jvp, jacfwd) works with any loop",
     )
 
 
