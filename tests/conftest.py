@@ -172,7 +172,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs this interpreter in a process of its own, with this checkout's sagax: output as text.
 
     `run_python("-m", "sagax", "doctor", cwd=tmp_path)`; fails on an exit status other than
-    `status`. `env` holds changes to the environment, None to remove a variable.
+    `status`. `env` holds changes to the environment, None to remove a variable; `input` is read as standard input.
     """
 
     def run(
@@ -181,6 +181,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
         env: dict[str, str | None] | None = None,
         status: int = 0,
         timeout: float = 300,
+        input: str = "",
     ) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join(p for p in (str(SOURCE), os.environ.get("PYTHONPATH")) if p)
         merged: dict[str, str | None] = {**os.environ, "PYTHONPATH": path, **(env or {})}
@@ -188,7 +189,7 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
             [sys.executable, *args],
             cwd=cwd,
             env={k: v for k, v in merged.items() if v is not None},
-            stdin=subprocess.DEVNULL,
+            input=input,
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -8,6 +8,7 @@ import importlib
 import os
 import runpy
 import sys
+import types
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ import sagax._autofix.command as explaining
 import sagax._check.command as checking
 import sagax._doctor.command as doctoring
 import sagax._report.command as reporting
+from sagax._autofix.notebooks import notebook_text
 from sagax._src.diagnostics.boundary import user_traceback
 from sagax._src.runtime import compilation_cache
 
@@ -32,6 +34,10 @@ def run(script: str, args: Sequence[str]) -> None:
         shown(kind, error, error.__traceback__)
 
     sys.excepthook = from_script_on
+    for file, text in notebook_text(script).items():
+        module = sys.modules["__main__"] = types.ModuleType("__main__")
+        exec(compile(text, file, "exec"), vars(module))
+        return
     runpy.run_path(script, run_name="__main__")
 
 

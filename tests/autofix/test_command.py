@@ -7,6 +7,7 @@ import json
 import pytest
 
 import sagax
+import sagax._autofix.sandbox as sandbox
 import sagax.numpy as snp
 from sagax._autofix.command import apply_one
 from sagax._autofix.compare import same_result
@@ -269,3 +270,103 @@ def test_line_ends_permissions_and_links_stay(tmp_path):
     assert target.stat().st_mode & 0o777 == 0o750
     assert link.is_symlink()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["link.py", "target.py"]
+
+
+# --- unusual scripts -----------------------------------------------------------------------------
+
+MISTAKE = """\
+@jax.jit
+def f(x):
+    if x > 0:
+        return x
+    return -x
+"""
+
+
+def explained(run_python, script, *options, cwd=None, **others):
+    """Returns the JSON of `explain`, and what the script printed before it."""
+    command = ("-m", "sagax", "explain", "--json", *options, script)
+    done = run_python(*command, cwd=cwd or script.parent, status=1, **others)
+    *printed, last = done.stdout.splitlines()
+    return json.loads(last), printed
+
+
+def test_a_script_that_does_not_parse_is_shown_as_python_shows_it(tmp_path, run_python):
+    script = tmp_path / "broken.py"
+    script.write_text("import jax\ndef f(x:\n    return x\n")
+    shown = run_python("-m", "sagax", "explain", script, status=1).stderr
+    assert f'File "{script}", line 2' in shown and "'(' was never closed" in shown
+    script.write_bytes(b"x = '\xe9'\n")
+    assert "UnicodeDecodeError" in run_python("-m", "sagax", "explain", script, status=1).stderr
+
+
+def test_what_a_script_reads_it_reads_again(tmp_path, run_python):
+    script = tmp_path / "asks.py"
+    script.write_text(f"import jax, sys\n{MISTAKE}\nn, *rest = sys.stdin\nprint(f(int(n)), rest)\n")
+    found, _ = explained(run_python, script, input="3\nfour\n")
+    assert found["suggestions"][0]["grade"] == "proven"
+    script.write_text("import sys\nprint(repr(sys.stdin.read()))\n")
+    assert run_python("-m", "sagax", "explain", script, input="").stdout == "''\n"
+
+
+def test_arguments_and_exit_statuses_are_those_of_the_script(tmp_path, run_python):
+    script = tmp_path / "exits.py"
+    script.write_text("import sys\nprint(sys.argv[1:])\nsys.exit(3)\n")
+    command = ("-m", "sagax", "explain", script, "--rate", "0.5")
+    assert run_python(*command, status=3).stdout == "['--rate', '0.5']\n"
+
+
+def test_a_script_that_prints_megabytes(tmp_path, run_python):
+    script = tmp_path / "prints.py"
+    script.write_text(
+        f"import jax\n{MISTAKE}\nprint(f(-2.0))\nfor i in range(9999): print('x' * 99)\n"
+    )
+    found, printed = explained(run_python, script)
+    assert found["suggestions"][0]["grade"] == "proven" and len(printed) == 0
+    fixed = script.read_text().replace("    if x > 0:\n        return x\n    return -x\n", "    return abs(x)\n")  # fmt: skip
+    script.write_text(fixed)
+    shown = run_python("-m", "sagax", "explain", script).stdout
+    assert shown.startswith("2.0\n") and len(shown) == 4 + 9999 * 100
+
+
+def notebook(path, *cells):
+    """Writes a notebook of code cells behind one of text."""
+    content = [{"cell_type": "markdown", "source": ["# Title"]}]
+    content += [{"cell_type": "code", "source": cell} for cell in cells]
+    path.write_text(json.dumps({"cells": content, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))  # fmt: skip
+
+
+def test_a_notebook_is_the_script_of_its_cells(tmp_path, run_python):
+    path = tmp_path / "train.ipynb"
+    notebook(path, "%matplotlib inline\nimport jax", MISTAKE, "y = f(1.0)")
+    shown = run_python("-m", "sagax", "explain", path, cwd=tmp_path, status=1).stdout
+    assert "--> train.ipynb cell 3:3:8 in f\n3 | if x > 0:\n" in shown
+    assert "(proven)" in shown and "    -    if x > 0:\n" in shown
+    text = path.read_text()
+    answer = run_python("-m", "sagax", "explain", "--apply", path, cwd=tmp_path, status=1).stdout
+    assert "a notebook is not rewritten" in answer and path.read_text() == text
+    raised = run_python("-m", "sagax", "run", path, cwd=tmp_path, status=1).stderr
+    assert "--> train.ipynb cell 3:3:8 in f" in raised
+    notebook(path, "import jax", "def f(x:\n    pass")
+    refused = run_python("-m", "sagax", "explain", path, cwd=tmp_path, status=2).stderr
+    assert "train.ipynb cell 3, line 1: '(' was never closed" in refused
+    path.write_text("no JSON")
+    assert "this is no notebook" in run_python("-m", "sagax", "explain", path, status=2).stderr
+
+
+def test_a_sandbox_forgets_what_trials_write(tmp_path, run_python):
+    if reason := sandbox.reason_against([str(tmp_path)]):
+        pytest.skip(f"this system has no sandbox: {reason}")
+    script, log = tmp_path / "writes.py", tmp_path / "log.txt"
+    script.write_text(
+        f"import jax\n{MISTAKE}\nopen({str(log)!r}, 'a').write('run.')\nprint(f(2.0))\n"
+    )
+    found, _ = explained(run_python, script)
+    assert "writes" in found["not_tried"] and log.read_text() == "run."
+    found, _ = explained(run_python, script, "--sandbox")
+    assert found["not_tried"] == "" and found["suggestions"][0]["grade"] == "proven"
+    assert log.read_text() == "run.run."  # of the first run of each command alone
+
+
+def test_a_system_without_a_sandbox_says_so():
+    assert "root folder" in sandbox.reason_against(["/"])

@@ -36,9 +36,8 @@ def _text(file: str) -> str:
         return handle.read()
 
 
-def suggest_fixes(facts: Facts, files: Sequence[str]) -> tuple[Suggestion, ...]:
+def suggest_fixes(facts: Facts, sources: Mapping[str, Source]) -> tuple[Suggestion, ...]:
     """Suggest repairs without trying them."""
-    sources = read_sources(files)
     candidates = propose(Case(complete_facts(facts, sources), sources))
     return tuple(
         Suggestion(c.kind, c.title, c.edits, Trust.SUGGESTED) for c in candidates[:MAX_SHOWN]

@@ -15,8 +15,12 @@ from sagax._autofix.other_findings import others_as_json, others_as_text
 from sagax._autofix.rewrite_files import ChangedFileError, rewrite
 from sagax._autofix.search import Explanation, Trials, explain
 from sagax._src.diagnostics import render
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.diagnostics.hook import use_color
 from sagax._src.diagnostics.model import Diagnostic, Trust
+
+# errors of a file that Python cannot read: its own message shows the place
+_NOT_PYTHON = {"SyntaxError", "IndentationError", "TabError", "UnicodeDecodeError"}
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +40,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="try repairs even if the script writes files, uses the network or starts processes",
     )
-    parser.add_argument("script", metavar="SCRIPT.py or SXnnnn")
+    parser.add_argument(
+        "--sandbox",
+        action="store_true",
+        help="try repairs where what the script writes is forgotten, and without network (Linux)",
+    )
+    parser.add_argument("script", metavar="SCRIPT.py, NOTEBOOK.ipynb or SXnnnn")
     parser.add_argument("args", nargs=argparse.REMAINDER)
 
 
@@ -47,11 +56,20 @@ def main(options: argparse.Namespace) -> int:
     if not os.path.isfile(options.script):
         print(f"there is no file {options.script}", file=sys.stderr)
         return 2
-    trials = Trials.NONE if options.once else Trials.ALL if options.yes else Trials.HARMLESS
+    trials = Trials.HARMLESS
+    for chosen, kind in (
+        (options.yes, Trials.ALL), (options.sandbox, Trials.SANDBOXED), (options.once, Trials.NONE),
+    ):  # fmt: skip
+        trials = kind if chosen else trials
     if not options.json:
-        again = "" if options.once else ", and again for each repair that it tries (--once: never)"
+        again = ", and again for each repair that it tries (--once: never)"
+        again = "" if options.once else again + (", then in a sandbox" if options.sandbox else "")
         print(f"explain runs {options.script} once{again}, with its side effects", file=sys.stderr)
-    found = explain(options.script, options.args, options.seconds, trials)
+    try:
+        found = explain(options.script, options.args, options.seconds, trials)
+    except ArgumentValueError as error:  # a file that is not what it seems
+        print(error, file=sys.stderr)
+        return 2
     diagnostic = found.diagnostic
     if diagnostic is None:
         if found.outcome.status in ("clean", "exit"):
@@ -59,6 +77,9 @@ def main(options: argparse.Namespace) -> int:
         print(
             found.outcome.traceback or f"the program ended: {found.outcome.status}", file=sys.stderr
         )
+        return 1
+    if diagnostic.error in _NOT_PYTHON and not options.json:
+        print(found.outcome.traceback.rstrip(), file=sys.stderr)
         return 1
     if options.json:
         data = {
@@ -73,7 +94,10 @@ def main(options: argparse.Namespace) -> int:
     if others:
         print(others)
     if found.not_tried:
-        print(f"  repairs were not tried: {found.not_tried} (--yes tries them)")
+        ways = "" if options.once else " (--yes tries them, --sandbox without its effects)"
+        if options.sandbox:
+            ways = " (--yes tries them nevertheless)"
+        print(f"  repairs were not tried: {found.not_tried}{ways}")
     if options.apply:
         apply_one(diagnostic, found.texts)
     return 1
@@ -98,6 +122,9 @@ def apply_one(diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:
     """Ask for a repair that was tried, and write it into the files, whose texts were `texts`."""
     tried = (Trust.PROVEN, Trust.RAN)
     choices = [s for s in diagnostic.suggestions if s.edits and s.trust in tried]
+    if any(file.endswith(".ipynb") for file in texts):
+        print("a notebook is not rewritten: make the edit in its cell")
+        return
     if not choices:
         print("no repair was tried with success, so there is none to apply")
         return

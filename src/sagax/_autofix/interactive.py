@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from typing import Any
 
-from sagax._autofix.candidates import suggest_fixes
+from sagax._autofix.candidates import read_sources, suggest_fixes
 from sagax._autofix.collect_facts import collect_facts
 from sagax._src.diagnostics import render
 from sagax._src.diagnostics.model import Diagnostic
@@ -51,7 +51,7 @@ def explain(error: BaseException) -> Explained:
     if isinstance(main, str):
         files.append(main)
     known = [f for f in dict.fromkeys(files) if is_user_file(f)]
-    found = suggest_fixes(facts, known)
+    found = suggest_fixes(facts, read_sources(known))
     diagnostic = facts.diagnostic
     if found:
         diagnostic = dataclasses.replace(diagnostic, suggestions=found)

@@ -111,7 +111,7 @@ class _Prover:
         self.functions = tuple(functions)
         self.original, self.texts = original, changed
         base = replace(task, watch=False, trial=True, measure=())
-        self.before = replace(base, changed={}, untransformed=reference.untransformed)
+        self.before = replace(base, untransformed=reference.untransformed)
         self.after = replace(base, changed=changed)
         self.reference, self.run = reference, run
         self.proof = Proof()

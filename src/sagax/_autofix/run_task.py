@@ -23,6 +23,8 @@ class Task:
       measure: expressions to record the values of.
       probe: what to change and record in functions of the script.
       ignore: variables and attributes that are not among the results.
+      stdin: what the script reads from standard input.
+      sandbox: whether what it writes is forgotten, and it has no network.
       trial: whether clocks and unseeded generators are the same in each run, to compare runs.
     """
 
@@ -35,6 +37,8 @@ class Task:
     probe: Probe | None = None
     trial: bool = False
     ignore: tuple[str, ...] = ()
+    stdin: bytes = b""
+    sandbox: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,7 @@ class Outcome:
     derivatives: tuple[DerivativeCheck, ...] = ()
     peak_bytes: int = 0
     effects: tuple[str, ...] = ()  # on files, sockets and processes
+    stdin: bytes = b""  # what it could read
 
     @property
     def found(self) -> Facts | None:

@@ -12,8 +12,10 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import sagax._autofix.sandbox as sandbox
 from sagax._autofix.candidates import MAX_SHOWN, read_sources, suggest_fixes
 from sagax._autofix.compare import same_result
+from sagax._autofix.notebooks import notebook_text
 from sagax._autofix.other_findings import other_findings
 from sagax._autofix.proof import Proof, Reference, prove
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
@@ -21,7 +23,7 @@ from sagax._autofix.repairs.locate import complete_facts
 from sagax._autofix.repairs.registry import propose
 from sagax._autofix.repairs.source_file import Source
 from sagax._autofix.run_task import Outcome, Task
-from sagax._autofix.subprocess_runs import run, run_all
+from sagax._autofix.subprocess_runs import run, run_all, sandboxed_folders
 from sagax._src.diagnostics.edits import apply, diff, line_edits, patch
 from sagax._src.diagnostics.model import Diagnostic, Edit, Suggestion, Trust
 
@@ -64,6 +66,7 @@ class Trials(enum.Enum):
 
     NONE = "none"
     HARMLESS = "harmless"  # unless it writes files, uses the network or starts processes
+    SANDBOXED = "sandboxed"  # in a view of the folders that forgets what is written
     ALL = "all"
 
 
@@ -73,22 +76,27 @@ def explain(
     seconds: float = 8.0,
     trials: Trials = Trials.HARMLESS,
 ) -> Explanation:
-    """Run a script with all checks on, explain what is found, and try repairs."""
-    task = Task(script, tuple(arguments), watch=True)
+    """Run a script or a notebook with all checks on, explain what is found, and try repairs."""
+    task = Task(script, tuple(arguments), watch=True, changed=notebook_text(script))
     outcome = run(task, 24 * 3600.0, show=True)
     facts = outcome.found
     if facts is None:
         return Explanation(outcome, None, None)
-    sources = read_sources(outcome.files)
+    sources = read_sources(outcome.files, task.changed)
     facts = complete_facts(facts, sources)
     texts = {file: source.text for file, source in sources.items()}
     not_tried = ""
     if trials is Trials.NONE:
         not_tried = "each try runs the script again, which --once excludes"
+    elif trials is Trials.SANDBOXED:
+        reason = sandbox.reason_against(sandboxed_folders(script))
+        if reason:
+            not_tried = f"each try runs the script again, and there is no sandbox ({reason})"
+        task = replace(task, sandbox=True)
     elif trials is Trials.HARMLESS and outcome.effects:
         not_tried = "each try runs the script again, and it " + "; ".join(outcome.effects[:4])
     if not_tried:
-        found = suggest_fixes(facts, outcome.files)
+        found = suggest_fixes(facts, sources)
     else:
         found = _Search(task, outcome, sources, facts, seconds).run()
     diagnostic = replace(
@@ -129,7 +137,7 @@ class _Search:
         facts: Facts,
         seconds: float,
     ) -> None:
-        self.task = replace(task, trial=True)
+        self.task = replace(task, trial=True, stdin=outcome.stdin)
         self.outcome, self.sources, self.facts = outcome, sources, facts
         self.until = time.monotonic() + max(seconds, 4 * outcome.seconds)
         self.timeout = 10.0 + 5 * outcome.seconds
@@ -196,7 +204,7 @@ class _Search:
         if case.requests:
             task = replace(
                 self.task,
-                changed=dict(state.texts),
+                changed={**self.task.changed, **state.texts},
                 watch=False,
                 untransformed=True,
                 measure=tuple(dict.fromkeys(case.requests)),

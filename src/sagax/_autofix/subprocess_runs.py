@@ -19,11 +19,13 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 
+import sagax._autofix.sandbox as sandbox
+from sagax._autofix.forward_input import ForwardedInput
 from sagax._autofix.run_script import run_task
 from sagax._autofix.run_task import Outcome, Task
 
 _CAN_FORK = sys.platform.startswith("linux")
-_MAX_OUTPUT = 4 << 20
+_MAX_OUTPUT = 1 << 18  # compared; the rest is only shown
 
 
 class _Child:
@@ -35,11 +37,15 @@ class _Child:
         self.started = time.monotonic()
         self.until = self.started + timeout
         self.output: list[bytes] = []
+        self.kept = 0
+        self.input = ForwardedInput() if show and _CAN_FORK else None
         handle, self.answer = tempfile.mkstemp(prefix="sagax-explain-")
         os.close(handle)
         self.reading, writing = os.pipe()
         self.pid = self._fork(writing) if _CAN_FORK else self._spawn(writing)
         os.close(writing)
+        if self.input is not None:
+            self.input.start()
 
     def _fork(self, writing: int) -> int:
         sys.stdout.flush()
@@ -51,12 +57,16 @@ class _Child:
             return pid
         status = 1
         try:
-            os.setpgid(0, 0)
+            if not self.show:  # Ctrl-C ends the run that is shown
+                os.setpgid(0, 0)
             os.close(self.reading)
             os.dup2(writing, 1)
             if not self.show:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-            os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+            os.dup2(self._input(), 0)
+            sys.stdin = open(
+                0, encoding=sys.stdin.encoding if sys.stdin else "utf-8", closefd=False
+            )
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
             write_outcome(self.task, self.answer)
             status = 0
@@ -65,6 +75,15 @@ class _Child:
                 sys.stdout.flush()
                 sys.stderr.flush()
             os._exit(status)  # the exit handlers belong to the parent
+
+    def _input(self) -> int:
+        """Return the standard input of the run: forwarded, or what was recorded before."""
+        if self.input is not None:
+            return self.input.take()
+        recorded = tempfile.TemporaryFile()
+        recorded.write(self.task.stdin)
+        recorded.seek(0)
+        return os.dup(recorded.fileno())
 
     def _spawn(self, writing: int) -> int:
         request = self.answer + ".task"
@@ -76,7 +95,7 @@ class _Child:
         )
         process = subprocess.Popen(
             [sys.executable, "-c", code],
-            stdin=subprocess.DEVNULL,
+            stdin=None if self.show else subprocess.DEVNULL,
             stdout=writing,
             stderr=None if self.show else subprocess.DEVNULL,
         )
@@ -87,8 +106,9 @@ class _Child:
         """Read available output; return False at the end."""
         data = os.read(self.reading, 1 << 16)
         if data:
-            if sum(map(len, self.output)) < _MAX_OUTPUT:
+            if self.kept < _MAX_OUTPUT:
                 self.output.append(data)
+                self.kept += len(data)
             if self.show:
                 sys.stdout.write(data.decode(errors="replace"))
                 sys.stdout.flush()
@@ -96,7 +116,9 @@ class _Child:
 
     def kill(self) -> None:
         with contextlib.suppress(OSError):
-            if _CAN_FORK:
+            if _CAN_FORK and self.show:
+                os.kill(self.pid, signal.SIGKILL)
+            elif _CAN_FORK:
                 os.killpg(self.pid, signal.SIGKILL)
             else:
                 self._process.kill()
@@ -109,7 +131,7 @@ class _Child:
             os.waitpid(self.pid, 0)
         else:
             self._process.wait()
-        output = b"".join(self.output).decode(errors="replace")
+        output = b"".join(self.output)[:_MAX_OUTPUT].decode(errors="replace")
         try:
             with open(self.answer, "rb") as file:
                 found = pickle.load(file)
@@ -117,14 +139,21 @@ class _Child:
             found = Outcome("crash" if in_time else "timeout")
         finally:
             os.unlink(self.answer)
-        return replace(found, output=output)
+        return replace(found, output=output, stdin=self.input.stop() if self.input else b"")
 
 
 def write_outcome(task: Task, file: str) -> None:
     """Run a task and write its outcome to a file."""
-    outcome = run_task(task)
-    with open(file, "wb") as handle:
-        pickle.dump(outcome, handle)
+    with open(file, "wb") as handle:  # opened outside of the sandbox
+        if task.sandbox:
+            sandbox.enter(sandboxed_folders(task.script))
+        pickle.dump(run_task(task), handle)
+
+
+def sandboxed_folders(script: str) -> list[str]:
+    """Return the folders whose contents a sandboxed run cannot change."""
+    folders = [os.getcwd(), os.path.dirname(os.path.abspath(script)), os.path.expanduser("~")]
+    return [folder for folder in folders if os.path.isdir(folder)]
 
 
 def read_task_and_run(request: str, file: str) -> None:

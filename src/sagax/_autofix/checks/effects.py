@@ -262,8 +262,18 @@ def _blocks(site: Site) -> Iterator[ast.AST]:
         yield node
 
 
+_timed: dict[int, bool] = {}  # by the id of the node, which its site keeps alive
+
+
 def _is_timed(site: Site) -> bool:
     """Return whether the function around a statement reads a clock: it measures calls."""
+    found = _timed.get(id(site.node))
+    if found is None:
+        found = _timed[id(site.node)] = _reads_clock(site)
+    return found
+
+
+def _reads_clock(site: Site) -> bool:
     around = site.source.function(site.node) or site.source.tree
     if isinstance(around, ast.Module):
         block = site.source.tree.body

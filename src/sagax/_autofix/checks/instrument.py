@@ -65,8 +65,8 @@ def install(hooks: Hooks) -> None:
 
 def compile_source(text: str, file: str) -> Any:
     """Compile a file with the calls added."""
-    source = Source(file, text)
-    tree = _Instrument(source).visit(ast.parse(text))
+    tree = ast.parse(text, file)  # first: a syntax error names the file
+    tree = _Instrument(Source(file, text)).visit(tree)
     return compile(ast.fix_missing_locations(tree), file, "exec", dont_inherit=True)
 
 

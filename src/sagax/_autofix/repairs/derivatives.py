@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source, argument, last_name
@@ -41,9 +42,9 @@ def _move_star(source: Source, function: ast.FunctionDef) -> list[Edit]:
     star = head.rfind("*")
     if star < 0 or head[star + 1 :].strip() not in (",", ""):
         return []
-    end = start.end_column or 0
     text = f"{source.code(first)}, *" if rest else source.code(first)
-    whole = source._span(start.line, star, start.line, end)
+    line = source.lines[start.line - 1]
+    whole = replace(start, column=star, source=(line,))
     return [Edit(whole, text)]
 
 

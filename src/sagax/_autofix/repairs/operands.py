@@ -13,7 +13,7 @@ from sagax._autofix.repairs.dataflow import (
     resolve_functions,
     returned_expressions,
 )
-from sagax._autofix.repairs.source_file import PRIMARIES, Source, argument
+from sagax._autofix.repairs.source_file import PRIMARIES, Function, Source, argument
 from sagax._autofix.repairs.types import find_loop_call
 
 _Shape = tuple[int, ...]
@@ -133,7 +133,7 @@ def take_real_part(case: Case) -> Iterator[Candidate]:
     if "requires real-valued outputs" not in case.facts.message:
         return
     source, node = case.source, case.node
-    functions = []
+    functions: list[tuple[Source, Function]] = []
     if source is not None and isinstance(node, ast.Call):
         for called in (node, node.func):
             if isinstance(called, ast.Call) and called.args:

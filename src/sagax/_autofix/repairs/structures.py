@@ -161,12 +161,16 @@ def export_symbolic_sizes(case: Case) -> Iterator[Candidate]:
     if said is None:
         return
     at = int(said[1])
-    expected, called = (re.findall(r"\w+", text) for text in (said[2], said[3]))
+    expected: list[str] = re.findall(r"\w+", said[2])
+    called: list[str] = re.findall(r"\w+", said[3])
     if len(expected) != len(called):
         return
-    names = iter("bcdefgh")
-    symbols = {e: next(names) for e, c in zip(expected, called, strict=True) if e != c}
-    spec = ", ".join(symbols.get(e, e) if e != c else e for e, c in zip(expected, called, strict=True))  # fmt: skip
+    letters = iter("bcdefgh")
+    symbols: dict[str, str] = {}
+    for e, c in zip(expected, called, strict=True):
+        if e != c:
+            symbols.setdefault(e, next(letters))
+    spec = ", ".join(symbols[e] if e != c else e for e, c in zip(expected, called, strict=True))
     for source in case.sources.values():
         for call in source.nodes(ast.Call):
             made = call.func

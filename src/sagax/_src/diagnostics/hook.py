@@ -61,6 +61,6 @@ def _more(error: SagaxError) -> str:
     script = sys.argv[0] if sys.argv else ""  # also under `sagax run`
     page = f"sagax explain {error.code} tells more"
     path = os.path.abspath(script)
-    if not script.endswith(".py") or not os.path.isfile(path) or is_installed(path):
+    if not script.endswith((".py", ".ipynb")) or not os.path.isfile(path) or is_installed(path):
         return f"{page}\n"
     return f"{page}; sagax explain {display_path(path)} tries fixes\n"

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from sagax._src.diagnostics.edits import diff
 from sagax._src.diagnostics.model import Diagnostic, Label, Severity, Span, Step, Suggestion, Trust
-from sagax._src.diagnostics.spans import display_path, excerpt
+from sagax._src.diagnostics.spans import display_line, excerpt, line_in_cell
 
 
 class _StyledText(NamedTuple):
@@ -117,7 +117,7 @@ def _paragraph(title: str, text: str) -> Iterator[_Line]:
 
 def _location(span: Span) -> str:
     column = "" if span.column is None else f":{span.column + 1}"
-    return f"{display_path(span.file)}:{span.line}{column}"
+    return f"{display_line(span.file, span.line)}{column}"
 
 
 def _label_lines(label: Label) -> Iterator[_Line]:
@@ -130,14 +130,22 @@ def _label_lines(label: Label) -> Iterator[_Line]:
         if label.text or known:
             yield [_StyledText(f"      {label.text}{known}".rstrip(), "frame")]
         return
-    gutter = len(str(max(line.number or 0 for line in lines)))
+    numbers = [_shown_number(span, line.number) for line in lines]
+    gutter = max(map(len, numbers))
     mark = "primary" if label.primary else "secondary"
     for i, line in enumerate(lines):
-        number = "" if line.number is None else str(line.number)
-        yield [_StyledText(f"{number:>{gutter}} | ", "frame"), _StyledText(line.text, "source")]
+        yield [_StyledText(f"{numbers[i]:>{gutter}} | ", "frame"), _StyledText(line.text, "source")]
         if line.marks.strip():
             text = f" {label.text}" if label.text and i == len(lines) - 1 else ""
             yield [_StyledText(" " * gutter + " | ", "frame"), _StyledText(line.marks + text, mark)]
+
+
+def _shown_number(span: Span, number: int | None) -> str:
+    """Return the number of a line, in a notebook that in its cell; "" for omitted lines."""
+    if number is None:
+        return ""
+    cell = line_in_cell(span.file, number)
+    return str(number if cell is None else cell[1])
 
 
 def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
@@ -172,7 +180,7 @@ def _join_names(names: tuple[str, ...], most: int = 8) -> str:
 
 
 def _line_location(step: Step) -> str:
-    return f"{display_path(step.span.file)}:{step.span.line}"
+    return display_line(step.span.file, step.span.line)
 
 
 def _expression(step: Step) -> str:

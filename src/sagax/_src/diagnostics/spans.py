@@ -359,6 +359,29 @@ def _width(text: str) -> int:
     return width
 
 
+# of notebooks: the first line of each code cell in the joined text, with the number of the cell
+_cells: dict[str, list[tuple[int, int]]] = {}
+
+
+def know_cells(file: str, cells: list[tuple[int, int]]) -> None:
+    """Set where the code cells of a notebook begin in its joined text: (first line, number)."""
+    _cells[file] = cells
+
+
+def line_in_cell(file: str, line: int) -> tuple[int, int] | None:
+    """Return the number of the cell and the line in it of a line of a notebook's joined text."""
+    found = [(number, line - first + 1) for first, number in _cells.get(file, ()) if first <= line]
+    return found[-1] if found else None
+
+
+def display_line(file: str, line: int) -> str:
+    """Return `file.py:3` for messages, for a notebook `file.ipynb cell 2:3`."""
+    cell = line_in_cell(file, line)
+    if cell is None:
+        return f"{display_path(file)}:{line}"
+    return f"{display_path(file)} cell {cell[0]}:{cell[1]}"
+
+
 def display_path(file: str) -> str:
     """Return a file's path for messages, relative to the working directory if it lies in it."""
     if os.path.basename(os.path.dirname(file)).startswith("ipykernel_"):
