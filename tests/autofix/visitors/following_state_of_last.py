@@ -1,8 +1,8 @@
 # error: none
 # expect: OutOfBoundsIndexWarning | IndexError
 # jax-differs: jax silently clamps the index
-# line: 24
-# also-line: 22
+# line: 22
+# also-line: 24
 # depends: -
 # fix: index_range
 # fixed-file: fixed/following_state_of_last.py

@@ -1,7 +1,7 @@
 # error: UnexpectedTracerError
 # line: 22
 # also-line: 32
-# depends: value
+# depends: -
 # fix: compute_outside
 # fixed-file: fixed/normalizer_kept_by_prior.py
 # result: -0.243 ; -1.743

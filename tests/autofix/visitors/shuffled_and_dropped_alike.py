@@ -1,7 +1,8 @@
 # error: none
 # expect: KeyReuseError
 # jax-differs: jax silently gives both helpers the same key
-# line: 27
+# line: 28
+# also-line: 22
 # depends: -
 # fix: split_key
 # fixed-file: fixed/shuffled_and_dropped_alike.py

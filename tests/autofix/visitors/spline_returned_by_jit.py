@@ -1,7 +1,7 @@
 # error: TypeError
 # line: 23
 # also-line: 14, 27
-# depends: x, y
+# depends: -
 # fix: return_data
 # fixed-file: fixed/spline_returned_by_jit.py
 # result: [0.52, 0.0, 5.0]
