@@ -1,6 +1,6 @@
-"""Checks the programs of tests/autofix/strangers and tests/autofix/healthy with jax.
+"""Checks the programs of tests/autofix/strangers, visitors and healthy with jax.
 
-python tests/oracle/strangers.py [NAME ...]     (where jax 0.12 is installed)
+python tests/oracle/strangers.py [--folder FOLDER] [NAME ...]     (where jax 0.12 is installed)
 
 A broken program raises or warns what its header says; its fixed version prints `result`, and `probe`
 holds in it; a wrong fix differs in one of the two; a healthy program ends without a word on stderr.
@@ -8,6 +8,7 @@ holds in it; a wrong fix differs in one of the two; a healthy program ends witho
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import subprocess
@@ -15,7 +16,8 @@ import sys
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "autofix"
-STRANGERS = PROGRAMS / "strangers"
+HEALTHY = "healthy"  # the folder of programs that are right; those of the others are broken
+FOLDERS = ("strangers", "visitors", HEALTHY)
 PROBE = """
 import runpy, sys
 print(bool(eval(sys.argv[2], runpy.run_path(sys.argv[1], run_name="__main__"))))
@@ -39,10 +41,12 @@ def run(*command: str | Path) -> tuple[int, str, str]:
 def outcome(path: Path) -> str:
     """Gives the class of the error or warning of a program, or "none"."""
     status, _, errors = run(path)
-    raised = re.findall(r"^(?:\w+\.)*(\w+(?:Error|Exception))(?::|$)", errors, re.MULTILINE)
-    warned = re.findall(r"\b(\w+Warning): ", errors)
-    found = raised if status else warned
-    return found[-1] if found else "none" if status == 0 else "?"
+    if status == 0:
+        warned = re.findall(r"\b(\w+Warning): ", errors)
+        return warned[-1] if warned else "none"
+    last = errors.rpartition("Traceback (most recent call last)")[2]  # a message may quote another
+    raised = re.search(r"^(?:\w+\.)*(\w+(?:Error|Exception))(?::|$)", last, re.MULTILINE)
+    return raised[1] if raised else "?"
 
 
 def meets(path: Path, head: dict[str, str]) -> bool:
@@ -58,9 +62,9 @@ def check_broken(path: Path) -> list[str]:
     faults = []
     if (found := outcome(path)) != head["error"]:
         faults.append(f"raises {found}, not {head['error']}")
-    if not meets(STRANGERS / "fixed" / path.name, head):
+    if not meets(path.parent / "fixed" / path.name, head):
         faults.append("the fixed version does not hold")
-    wrong = STRANGERS / "wrong" / path.name
+    wrong = path.parent / "wrong" / path.name
     if wrong.exists() and meets(wrong, head):
         faults.append("the wrong fix is not told apart")
     return faults
@@ -72,14 +76,19 @@ def check_healthy(path: Path) -> list[str]:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--folder", choices=FOLDERS, action="append", help="default: all")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    wanted = parser.parse_args()
     count = 0
-    for folder, check in ((STRANGERS, check_broken), (PROGRAMS / "healthy", check_healthy)):
-        for path in sorted(folder.glob("*.py")):
-            if len(sys.argv) == 1 or path.stem in sys.argv[1:]:
+    for folder in wanted.folder or FOLDERS:
+        check = check_healthy if folder == HEALTHY else check_broken
+        for path in sorted((PROGRAMS / folder).glob("*.py")):
+            if not wanted.names or path.stem in wanted.names:
                 faults = check(path)
                 count += bool(faults)
                 for fault in faults:
-                    print(f"{path.stem}: {fault}")
+                    print(f"{folder}/{path.stem}: {fault}")
     print(f"{count} programs with faults")
     return min(count, 1)
 

@@ -1,0 +1,17 @@
+# One correct fixed version of images_subtracted_as_bytes.py
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+before = np.array([[10, 200, 30], [40, 50, 60]], dtype=np.uint8)
+after = np.array([[12, 190, 30], [20, 55, 90]], dtype=np.uint8)
+
+
+@jax.jit
+def motion(before, after):
+    """Mean absolute difference of two camera frames."""
+    difference = after.astype(jnp.int32) - before.astype(jnp.int32)
+    return jnp.mean(jnp.abs(difference))
+
+
+print(round(float(motion(before, after)), 4))

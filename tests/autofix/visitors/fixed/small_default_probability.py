@@ -1,0 +1,17 @@
+# One correct fixed version of small_default_probability.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def default_probability(hazard, days):
+    """Chance of a default within some days, from a yearly rate."""
+    return -jnp.expm1(-hazard * days / 365.0)
+
+
+def premium(hazard, notional):
+    return notional * default_probability(hazard, 1.0)
+
+
+rates = jnp.array([1e-5, 2e-5, 4e-5])
+print([round(float(p), 3) for p in jax.vmap(premium, in_axes=(0, None))(rates, 1e8)])

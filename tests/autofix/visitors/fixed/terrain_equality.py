@@ -1,0 +1,27 @@
+# One correct fixed version of terrain_equality.py
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Plane:
+    slope: jax.Array
+    height: jax.Array
+
+
+FLAT = Plane(jnp.array(0.0), jnp.array(0.0))
+
+
+@jax.jit
+def contact_force(terrain, x, z):
+    flat = (terrain.slope == FLAT.slope) & (terrain.height == FLAT.height)
+    tilted = (terrain.height + terrain.slope * x - z) * jnp.cos(jnp.arctan(terrain.slope))
+    depth = jnp.where(flat, -z, tilted)
+    return 1000.0 * jnp.maximum(depth, 0.0)
+
+
+print(round(float(contact_force(FLAT, 0.5, -0.01)), 3))
+print(round(float(contact_force(Plane(jnp.array(0.1), jnp.array(0.0)), 0.5, 0.02)), 3))

@@ -1,0 +1,29 @@
+# error: none
+# expect: ImpureTraceWarning
+# jax-differs: jax silently uses one draw for all steps
+# line: 21
+# depends: -
+# fix: jax_random
+# fixed-file: fixed/generator_of_numpy_in_loop.py
+# result: True
+# family: silent/impure-random
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+rng = np.random.default_rng(0)
+
+
+@jax.jit
+def ornstein_uhlenbeck(x):
+    def step(i, x):
+        noise = rng.normal(size=x.shape)
+        return x - 0.01 * x + 0.1 * noise
+
+    return jax.lax.fori_loop(0, 1000, step, x)
+
+
+x = ornstein_uhlenbeck(jnp.zeros(200))
+# the variance of a stationary process is 0.01 / (1 - 0.99 ** 2) = 0.5
+print(bool(0.2 < jnp.var(x) < 1.0))

@@ -1,0 +1,27 @@
+# error: TracerBoolConversionError
+# line: 17
+# depends: spot
+# fix: bitwise
+# fixed-file: fixed/knock_in_between.py
+# result: 0.625
+# family: concretization/chained-comparison
+
+import jax
+import jax.numpy as jnp
+
+LOWER, UPPER = 80.0, 120.0
+
+
+def corridor_note(spot):
+    """Pays 1 for each fixing inside the corridor."""
+    inside = LOWER < spot < UPPER
+    return jnp.where(inside, 1.0, 0.0)
+
+
+@jax.jit
+def coupon(path):
+    return jnp.mean(jax.vmap(corridor_note)(path))
+
+
+path = jnp.array([100.0, 95.0, 79.0, 85.0, 119.0, 125.0, 121.0, 100.0])
+print(round(float(coupon(path)), 4))

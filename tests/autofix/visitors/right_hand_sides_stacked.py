@@ -1,0 +1,25 @@
+# error: ValueError
+# expect: ValueError | TypeError
+# line: 17
+# depends: -
+# fix: new_axis
+# fixed-file: fixed/right_hand_sides_stacked.py
+# result: [4.1708, -9.497]
+# family: shapes/solve
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def accelerations(mass, force):
+    """One mass matrix and one force vector for each of four robots."""
+    return jnp.linalg.solve(mass, force)
+
+
+angles = jnp.array([0.0, 0.5, 1.0, 1.5])
+off = 0.3 * jnp.cos(angles)
+ones = jnp.ones_like(angles)
+mass = jnp.stack([jnp.stack([ones, off], -1), jnp.stack([off, 0.5 * ones], -1)], -2)
+force = jnp.stack([jnp.sin(angles), -ones], -1)
+print([round(float(a), 4) for a in accelerations(mass, force).sum(axis=0)])

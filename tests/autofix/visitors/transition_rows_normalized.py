@@ -1,0 +1,28 @@
+# error: none
+# expect: BroadcastWarning | AmbiguousAxesWarning
+# jax-differs: jax silently divides the columns by the sums of the rows
+# line: 18
+# depends: -
+# fix: keepdims
+# fixed-file: fixed/transition_rows_normalized.py
+# result: [0.2174, 0.5797, 0.2029]
+# family: silent/broadcast-square
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def stationary(counts):
+    """Long-run shares of the states of a Markov chain, from counts of its transitions."""
+    transition = counts / counts.sum(axis=1)
+
+    def advance(_, shares):
+        shares = shares @ transition
+        return shares / shares.sum()
+
+    return jax.lax.fori_loop(0, 100, advance, jnp.full(len(counts), 1.0 / len(counts)))
+
+
+counts = jnp.array([[8.0, 2.0, 0.0], [3.0, 30.0, 7.0], [0.0, 5.0, 5.0]])
+print([round(float(v), 4) for v in stationary(counts)])
