@@ -16,7 +16,18 @@ from sagax._src.diagnostics.model import Diagnostic, Edit, Label, Span
 FILE = "program.py"
 
 
-def repaired(error, text, expression, *, depends=(), context=(), data=None, sizes=None):
+def repaired(
+    error,
+    text,
+    expression,
+    *,
+    depends=(),
+    context=(),
+    data=None,
+    sizes=None,
+    message="dot: sizes",
+    measured=None,
+):
     """The kinds of all candidates, with the program after each."""
     source = Source(FILE, text)
     found = [
@@ -26,12 +37,15 @@ def repaired(error, text, expression, *, depends=(), context=(), data=None, size
     ]
     assert found, f"{expression!r} is no expression of the program"
     diagnostic = Diagnostic(
-        "", error, "dot: sizes", labels=(Label(source.span(found[0]), primary=True),),
+        "", error, message, labels=(Label(source.span(found[0]), primary=True),),
         depends=tuple(depends), context=tuple(context),
     )  # fmt: skip
     facts = Facts(diagnostic, (error,), (), data or {})
-    measured = {source.span(n): [Measurement("Array", s)] for n in found for s in sizes or ()}
-    case = Case(facts, {FILE: source}, measured, strict=True)
+    values = {source.span(n): [Measurement("Array", s)] for n in found for s in sizes or ()}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.expr) and source.code(node) in (measured or {}):
+            values[source.span(node)] = measured[source.code(node)]
+    case = Case(facts, {FILE: source}, values, strict=True)
     return [(c.kind, apply(text, c.edits)) for c in propose(case)]
 
 
@@ -408,6 +422,234 @@ def test_a_repair(name):
     error, expression, before, kind, after = CASES[name]
     found = repaired(error, program(before), expression)
     assert (kind, program(after)) in found, "\n".join(f"--- {k}\n{t}" for k, t in found)
+
+
+def array(*shape, dtype="float32"):
+    return Measurement("Array", shape, dtype)
+
+
+# name: (class, message, facts, expression, measured, program, kind, repaired program)
+BY_MESSAGE = {
+    "arithmetic of Booleans": (
+        "TypeError", "sub: operand 0 has dtype bool", {}, "(x > a) - (x < -a)", {},
+        """
+        def sign(x, a):
+            return (x > a) - (x < -a)
+        """,
+        "astype",
+        """
+        def sign(x, a):
+            return (x > a).astype(int) - (x < -a).astype(int)
+        """,
+    ),
+    "the negation of a mask": (
+        "TypeError", "neg: operand 0 has dtype bool", {}, "-mask", {},
+        """
+        def outside(mask):
+            return -mask
+        """,
+        "astype",
+        """
+        def outside(mask):
+            return ~mask
+        """,
+    ),
+    "a scalar among arrays": (
+        "ValueError", "concatenate: Zero-dimensional arrays cannot be concatenated.", {},
+        "jnp.concatenate([bias, x])", {"bias": [array()], "x": [array(3)]},
+        """
+        import jax.numpy as jnp
+        def features(x, bias):
+            return jnp.concatenate([bias, x])
+        """,
+        "add_axis",
+        """
+        import jax.numpy as jnp
+        def features(x, bias):
+            return jnp.concatenate([jnp.atleast_1d(bias), x])
+        """,
+    ),
+    "scalars alone": (
+        "ValueError", "concatenate: Zero-dimensional arrays cannot be concatenated.", {},
+        "jnp.concatenate([x, y])", {"x": [array()], "y": [array()]},
+        """
+        import jax.numpy as jnp
+        def pair(x, y):
+            return jnp.concatenate([x, y])
+        """,
+        "stack",
+        """
+        import jax.numpy as jnp
+        def pair(x, y):
+            return jnp.stack([x, y])
+        """,
+    ),
+    "sequences of two lengths": (
+        "ValueError", "scan of f: scan got values with different leading axis sizes: 4, 5",
+        {"got": "xs[0]: 4, xs['v']: 5, xs[1]: 5"}, "jax.lax.scan(f, 0.0, (r, v))", {},
+        """
+        import jax
+        def f(c, x):
+            return c, x
+        jax.lax.scan(f, 0.0, (r, v))
+        """,
+        None, "",
+    ),
+    "values one longer than rewards": (
+        "ValueError", "scan of f: scan got values with different leading axis sizes: 4, 5",
+        {"got": "xs[0]: 4, xs[1]: 5"}, "jax.lax.scan(f, 0.0, (r, v))", {},
+        """
+        import jax
+        def f(c, x):
+            return c, x
+        jax.lax.scan(f, 0.0, (r, v))
+        """,
+        "slice_sequence",
+        """
+        import jax
+        def f(c, x):
+            return c, x
+        jax.lax.scan(f, 0.0, (r, v[:-1]))
+        """,
+    ),
+    "a vector for each row": (
+        "TypeError", "mul: the operands differ in size along axis -1: 3 and 2", {}, "x * scale",
+        {"x": [array(2, 3)], "scale": [array(2)]},
+        """
+        def scaled(x, scale):
+            return x * scale
+        """,
+        "reshape",
+        """
+        def scaled(x, scale):
+            return x * scale[:, None]
+        """,
+    ),
+    "forward mode of a reverse rule": (
+        "TypeError", "custom_vjp: can't apply forward-mode differentiation (jvp)", {}, "f(x)", {},
+        """
+        import jax
+        def g(x):
+            return f(x)
+        h = jax.hessian(g, argnums=0)
+        """,
+        "reverse_mode",
+        """
+        import jax
+        def g(x):
+            return f(x)
+        h = jax.jacrev(jax.jacrev(g, argnums=0), argnums=0)
+        """,
+    ),
+    "keyword-only what is differentiated": (
+        "TypeError", "grad: argnums=0 does not fit: loss was called with 0 positional arguments",
+        {}, "g(w=w, x=1.0)", {},
+        """
+        import jax
+        def loss(*, w, x):
+            return w * x
+        g = jax.grad(loss)
+        g(w=w, x=1.0)
+        """,
+        "positional_argument",
+        """
+        import jax
+        def loss(w, *, x):
+            return w * x
+        g = jax.grad(loss)
+        g(w, x=1.0)
+        """,
+    ),
+    "a loop of unknown length under grad": (
+        "ValueError", "while_loop: Reverse-mode differentiation does not work", {},
+        "jax.lax.while_loop(more, step, x)", {"s * a": [array()] * 9},
+        """
+        import jax
+        def f(x, a):
+            def more(s):
+                return s > 1
+            def step(s):
+                return s * a
+            return jax.lax.while_loop(more, step, x)
+        """,
+        "bounded_loop",
+        """
+        import jax
+        def f(x, a):
+            def more(s):
+                return s > 1
+            def step(s):
+                return s * a
+            return jax.lax.fori_loop(0, 32, lambda _, state: jax.lax.cond(more(state), step, lambda state: state, state), x)
+        """,
+    ),
+    "an entry that in_axes lacks": (
+        "ValueError",
+        "vmap: vmap in_axes specification must be a tree prefix of the corresponding value: in_axes[1] "
+        "is a dict with keys 'x', but batch is a dict with keys 'x', 'y'. The keys differ: 'y' only in "
+        "batch.",
+        {}, "jax.vmap(f, in_axes=(None, {'x': 0}))(w, batch)", {},
+        """
+        import jax
+        jax.vmap(f, in_axes=(None, {'x': 0}))(w, batch)
+        """,
+        "in_axes",
+        """
+        import jax
+        jax.vmap(f, in_axes=(None, {'x': 0, 'y': 0}))(w, batch)
+        """,
+    ),
+    "an array that a helper changes": (
+        "TypeError", "x[index] = value: arrays are immutable", {}, "u[0]", {},
+        """
+        def hold(u):
+            u[0] = 1.0
+        def step(u):
+            hold(u)
+            return u
+        """,
+        "at_set",
+        """
+        def hold(u):
+            u = u.at[0].set(1.0)
+            return u
+        def step(u):
+            u = hold(u)
+            return u
+        """,
+    ),
+    "an array that an object keeps": (
+        "TypeError", "x[index] = value: arrays are immutable", {}, "rows[i]", {},
+        """
+        def add(self, i, v):
+            rows = self.rows
+            for k in range(2):
+                rows[i] = v
+            self.n += 1
+        """,
+        "at_set",
+        """
+        def add(self, i, v):
+            rows = self.rows
+            for k in range(2):
+                rows = rows.at[i].set(v)
+            self.rows = rows
+            self.n += 1
+        """,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BY_MESSAGE)
+def test_a_repair_by_the_words_of_the_error(name):
+    error, message, data, expression, measured, before, kind, after = BY_MESSAGE[name]
+    found = repaired(
+        error, program(before), expression, message=message, data=data, measured=measured
+    )
+    if kind is None:  # the part that is longer is not known
+        assert not found
+    else:
+        assert (kind, program(after)) in found, "\n".join(f"--- {k}\n{t}" for k, t in found)
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,8 @@ class Case:
         """Return the user's expression at fault."""
         if self.source is None or self.primary is None:
             return None
-        return self.source.at(self.primary)
+        found = self.source.at(self.primary)
+        return found.value if isinstance(found, ast.Expr) else found
 
     def located(self, spans: Iterable[Span]) -> Iterator[tuple[Source, ast.AST]]:
         """Yield the syntax nodes at some spans, with their sources."""

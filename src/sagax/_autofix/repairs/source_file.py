@@ -7,6 +7,7 @@ every other character as the user wrote it.
 from __future__ import annotations
 
 import ast
+import keyword
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -76,7 +77,8 @@ class Source:
         at = self.span(node)
         before = self.lines[at.line - 1][: at.column].rstrip()
         behind = self.lines[at.end_line - 1][at.end_column :]
-        opened = before.endswith("(") and not re.search(r"[\w\])]\s*\($", before)
+        callee = re.search(r"([\w\])]+)\s*\($", before)
+        opened = before.endswith("(") and (callee is None or keyword.iskeyword(callee[1]))
         if opened and behind.startswith(")") and not isinstance(node, PRIMARIES):
             return self.insert(at.end_line, (at.end_column or 0) + 1, call)
         return self.replace(node, self.primary(node) + call)
