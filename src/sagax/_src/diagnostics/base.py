@@ -73,6 +73,10 @@ def _return_span_of(function: Any, at: tuple[int, ...]) -> Span | None:
     return return_span(code, 0, at) if code is not None and is_user_file(code.co_filename) else None
 
 
+def _headline(given: Any, span: Span | None) -> str:
+    return given(span) if callable(given) else given
+
+
 class Details(NamedTuple):
     """Hold the parts of an explanation that are special to a class of errors.
 
@@ -209,7 +213,7 @@ class SagaxError(Exception):
             context=context,
             notes=tuple(names_as_imported(note, file) for note in details.notes),
             suggestions=suggestions,
-            headline=details.headline,
+            headline=details.headline or _headline(facts.get("headline", ""), span),
         )
 
     def __str__(self) -> str:

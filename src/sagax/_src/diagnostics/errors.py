@@ -35,6 +35,7 @@ guide the explanation:
     traceback    the captured stack of the mistake, if it is not where the error is raised
     of           the operands whose origin matters, if not all among the facts
     about        (names of arguments, function): the user's arguments that are at fault
+    headline     the first line, or a function of the user's span that returns it
     returned_by  the function (or its code) whose `return` is at fault; `returned_at` the item of it
 
 A caller higher up adds its facts with `attach`, which does not overwrite:
@@ -137,7 +138,9 @@ class NotAnArrayError(SagaxError, TypeError):
 
     def __init__(self, value: object) -> None:
         kind = type(value)
-        super().__init__(f"Argument '{_one_line(value)}' of type {kind} is not a valid JAX type.")
+        super().__init__(
+            f"Argument '{_one_line(value)}' of type {kind} is not a valid JAX type.", value=value
+        )
         if isinstance(value, (str, bytes)):
             self.facts["fix"] = "mark an argument that is text as static: static_argnames in jit"
         elif kind.__module__ != "builtins":
@@ -145,6 +148,12 @@ class NotAnArrayError(SagaxError, TypeError):
                 f"register {kind.__name__} as a pytree (sagax.tree_util.register_dataclass), "
                 "or mark the argument as static"
             )
+
+    def details(self) -> Details:
+        """Return what is no array, by the name of the argument."""
+        value = self.facts["value"]
+        name = f"{self.facts.get('argument', '')}{self.facts.get('path', '')}"
+        return Details(headline=headlines.no_array_headline(name, value))
 
 
 def _one_line(value: object) -> str:

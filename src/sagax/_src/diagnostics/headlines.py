@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import Any
 
 from sagax._src.diagnostics.model import Span
@@ -115,3 +116,47 @@ def reuse_headline(first: Span | None, second: Span | None, key: str, loop: str)
         return f"`{key}` is used twice, in line {first.line} and in line {second.line}"
     places = [f"{display_path(span.file)}:{span.line}" for span in (first, second)]
     return f"`{key}` is used twice, at {places[0]} and at {places[1]}"
+
+
+def no_array_headline(name: str, value: Any) -> str:
+    """Return which argument is neither an array nor a container of arrays."""
+    if not name:
+        return ""
+    if callable(value) and hasattr(value, "__name__"):
+        return f"`{name}` is a function, `{value.__name__}`, where an array is needed"
+    if isinstance(value, str):
+        return (
+            f"`{name}` is the text {value!r}, where an array is needed" if len(value) < 20 else ""
+        )
+    kind = type(value).__name__
+    return f"`{name}` is of class {kind}, which is neither an array nor a registered pytree"
+
+
+def scan_lengths_headline(span: Span | None, sizes: dict[str, int]) -> str:
+    """Return the lengths of the sequences of a scan, by their expressions in the call."""
+    shown: list[str] = []
+    for path, size in sizes.items():
+        text = _operand_text(span, 2, "xs", path.removeprefix("xs"))
+        shown.append(f"`{text or path}` has {size}")
+    text = ", ".join(shown)
+    return f"the sequences of the scan differ in length: {text}" if len(text) < 100 else ""
+
+
+def _operand_text(span: Span | None, position: int, keyword: str, path: str) -> str:
+    """Return the expression that a call at `span` passes for a part of an argument."""
+    call = next((n for n, _ in enclosing_nodes(span)), None) if span is not None else None
+    if not isinstance(call, ast.Call):
+        return ""
+    named = [k.value for k in call.keywords if k.arg == keyword]
+    node = (named or call.args[position : position + 1] or [None])[0]
+    for index, key in re.findall(r"\[(\d+)\]|\['([^']*)'\]", path):
+        if isinstance(node, ast.Tuple | ast.List) and index:
+            node = node.elts[int(index)] if int(index) < len(node.elts) else None
+        elif isinstance(node, ast.Dict) and key:
+            items = zip(node.keys, node.values, strict=True)
+            found = (v for k, v in items if isinstance(k, ast.Constant) and k.value == key)
+            node = next(found, None)
+        else:
+            return ""
+    text = ast.unparse(node) if node is not None else ""
+    return text if 0 < len(text) <= 30 else ""

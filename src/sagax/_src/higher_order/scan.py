@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import sagax._src.diagnostics.headlines as headlines
 from sagax._src import config, trees
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import body_names
@@ -755,6 +756,9 @@ def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: 
             argument="xs",
             got=shown,
             expected=f"{first} everywhere" + ("" if length is None else ", the argument length"),
+            headline=lambda span: headlines.scan_lengths_headline(
+                span, dict(zip(paths, sizes, strict=True))
+            ),
             fix="give all arrays in xs one leading size"
             + ("" if length is None else ", or leave out length"),
         )

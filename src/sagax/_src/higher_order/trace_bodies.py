@@ -116,6 +116,14 @@ def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
     return new if changed else None
 
 
+def _type_change(path: str, before: Any, after: Any, labels: tuple[str, str]) -> str:
+    """Return the first line of the error for a carry whose type changes."""
+    if "carry input" not in labels[0]:
+        return ""
+    start, end = (aval.str_short(short_dtypes=False) for aval in (before, after))
+    return f"the carry changes its type: `{path}` starts as {start} and comes back as {end}"
+
+
 def type_mismatch(
     function: str,
     what: str,
@@ -161,6 +169,7 @@ def type_mismatch(
             expected=target,
             got=have,
             fix=fix,
+            headline=_type_change(path, target, have, labels),
         )
     return None
 
