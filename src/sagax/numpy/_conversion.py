@@ -14,7 +14,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import convert, expand_dims
-from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.numpy._base import as_operand
 
 _SCALARS = frozenset((bool, int, float, complex))
@@ -114,12 +114,13 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
     kind = type(x)
     if kind in _SCALARS or isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
         if kind in _SCALARS and dtype is not None:
-            return sockets.concrete(python_number(x, kind, dtype))
+            return _of_numpy(python_number(x, kind, dtype), dtype)
         if isinstance(x, (np.generic, np.ndarray)):
             if not dtypes.is_numeric_dtype(x.dtype) and x.dtype != dtypes.float0:
                 raise not_an_array(x).attach(function=function)
             if dtype is not None and x.dtype != dtype:
                 x = dtypes.convert_numpy(x, dtype)
+            return _of_numpy(x, dtype)
         return sockets.concrete(x)
     if isinstance(x, (list, tuple)):
         return _from_list(function, x, dtype)
@@ -186,12 +187,19 @@ def _from_list(function: str, x: Any, dtype: Any) -> Array:
     leaves: list[Any] = []
     shape = _list_shape(function, x, "", leaves)
     if all(type(leaf) in _SCALARS for leaf in leaves):
-        return sockets.concrete(_numbers(leaves, dtype).reshape(shape))
+        return _of_numpy(_numbers(leaves, dtype).reshape(shape), dtype)
     if dtype is None:
         dtype, _ = _base.common_dtype(function, [_leaf(function, leaf) for leaf in leaves])
     if any(isinstance(leaf, Array) or hasattr(leaf, "__jax_array__") for leaf in leaves):
         return _stacked(function, x, dtype)
-    return sockets.concrete(_host(x, dtype).reshape(shape))
+    return _of_numpy(_host(x, dtype).reshape(shape), dtype)
+
+
+def _of_numpy(x: Any, dtype: Any) -> Array:
+    """Convert NumPy data that has the dtype that was asked for, or None."""
+    if dtype is not None and dtypes.canonicalize_given(dtype, _base.x64()) != dtype:
+        return from_host(np.array(x))  # 64-bit types that are asked for stay
+    return sockets.concrete(x if dtype is not None else _base.as_operand("asarray", x))
 
 
 def _stacked(function: str, x: Any, dtype: Any) -> Array:
