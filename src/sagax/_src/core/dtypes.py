@@ -789,6 +789,21 @@ def requested_dtype(dtype: Any, function: str) -> Any:
     return narrow
 
 
+def warn_of_lost_imaginary_part(given: Any, wanted: Any, method: bool = False) -> None:
+    """Warn at the user's line if a conversion from dtype `given` to `wanted` drops an imaginary part."""
+    if kind(given) != "c" or kind(wanted) in "cb":
+        return
+    if method:
+        message = (
+            "Casting from complex to real dtypes will soon raise a ValueError. Please first use jnp.real"
+            " or jnp.imag to take the real/imaginary component of your input."
+        )
+        warnings.warn(message, DeprecationWarning, stacklevel=_users_level())
+    else:
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=_users_level())
+
+
 def _users_level() -> int:
     """Return the stacklevel, relative to the caller, of the innermost frame of user code."""
     level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
