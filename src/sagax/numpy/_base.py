@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -201,6 +201,30 @@ def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
 
 
 # --- promotion -----------------------------------------------------------------------------------
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def promotes_freely(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let `function` combine values of unlike dtypes and ranks whatever the user's settings are.
+
+    `numpy_dtype_promotion` and `numpy_rank_promotion` are about the user's operations, and this one's formula is
+    not written by the user.
+    """
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        settings = _thread.settings
+        if (
+            settings.numpy_dtype_promotion == "standard"
+            and settings.numpy_rank_promotion == "allow"
+        ):
+            return function(*args, **kwargs)
+        with config.context(numpy_dtype_promotion="standard", numpy_rank_promotion="allow"):
+            return function(*args, **kwargs)
+
+    return call
 
 
 @functools.lru_cache(maxsize=4096)
