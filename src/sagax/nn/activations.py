@@ -19,8 +19,9 @@ import numpy as np
 import sagax.numpy as snp
 from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import saturate
@@ -487,6 +488,10 @@ def one_hot(
 def _classes(num_classes: Any) -> Any:
     if dims.is_dim(num_classes):
         return num_classes
+    if isinstance(num_classes, Tracer) and num_classes.concrete() is None:
+        raise ConcretizationTypeError(
+            num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
+        )
     try:
         return num_classes.__index__()
     except (AttributeError, TypeError):

@@ -270,7 +270,7 @@ def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
     """Return the common (dtype, weak) of several (dtype, weak)."""
     try:
         return _common(typed, _thread.settings)
-    except dtypes.errors.TypePromotionError as error:
+    except (dtypes.errors.TypePromotionError, DtypeError) as error:
         raise error.attach(function=function) from None
 
 

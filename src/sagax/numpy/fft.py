@@ -171,6 +171,13 @@ def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
 def _transform_1d(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
+    if isinstance(axis, (list, tuple)):
+        raise ArgumentValueError(
+            f"{function} does not support multiple axes. Please use {function}n.",
+            function=name,
+            argument="axis",
+            got=axis,
+        )
     d = one_axis(name, axis, aval.ndim)
     return _transform(name, kind, a, None if n is None else (n,), (d,), norm)
 
@@ -358,6 +365,8 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
     if isinstance(d, (int, float)):
         if not d:
             raise ArgumentValueError.about(f"fft.{function}", "d", d, "a distance that is not 0")
+    if isinstance(d, (list, tuple)):
+        raise ArgumentValueError.about(f"fft.{function}", "d", d, "a number")
     if isinstance(d, (int, float)) and not dims.is_dim(n):
         return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
     d, aval = with_aval(f"fft.{function}", d, 1)
@@ -367,6 +376,8 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
 
 
 def _count(function: str, n: Any) -> Any:
+    if isinstance(n, (list, tuple)):
+        raise ArgumentValueError.about(f"fft.{function}", "n", n, "an int")
     n = static_int(f"fft.{function}", "n", n)
     if n < 0:
         raise ArgumentValueError.about(f"fft.{function}", "n", n, "at least 0")

@@ -446,14 +446,15 @@ def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
     return " and ".join(dict.fromkeys(words))
 
 
-def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.TypePromotionError:
+def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.SagaxError:
     dtype = next(dtype for dtype, _ in operands if dtype not in _KINDS)
     why = f"the elements of {name(dtype)} are not numbers"
     if dtype == float0:
         why = "float0 is the dtype of derivatives of integers, and holds no numbers"
-    return errors.TypePromotionError(
-        f"{_shown(operands)}: no common dtype, since {why}", operands=operands
+    kind_of_error = (
+        errors.DtypeError if isinstance(dtype, ExtendedDType) else errors.TypePromotionError
     )
+    return kind_of_error(f"{_shown(operands)}: no common dtype, since {why}", operands=operands)
 
 
 def _no_common(

@@ -837,6 +837,9 @@ def broadcast_shapes(*shapes: Any) -> tuple:
     >>> lax.broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
+    for s in shapes:
+        if any(isinstance(size, (int, np.integer)) and size < 0 for size in np.atleast_1d(s)):
+            raise ArgumentError.about("broadcast_shapes", "shapes", s, "sizes of at least 0")
     given = [dims.canonical_shape(s, "broadcast_shapes: argument shapes") for s in shapes]
     out: list = []
     for k in range(-max(map(len, given), default=0), 0):

@@ -360,6 +360,10 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
                 expected="an int of at least 0",
             )
     axis = canonical_axis(axis, aval.ndim, "top_k")
+    if not dims.is_dim(aval.shape[axis]) and aval.shape[axis] > 1 << 31:
+        raise ArgumentValueError.about(
+            "top_k", "operand", operand, "at most 2**31 elements along the axis: indices are int32"
+        )
     return top_k_p.bind(operand, k=k, axis=axis, is_stable=bool(is_stable))
 
 
