@@ -178,11 +178,11 @@ def test_jaxprs():
     assert call.primitive is core.primitives.jit_p
     assert [j.eqns[0].primitive for j in core.subjaxprs(closed.jaxpr)] == [core.primitives.sin_p]
     assert [len(j.eqns) for j in core.jaxprs_in_params(call.params)] == [1]
-    np.testing.assert_allclose(core.jaxpr_as_fun(closed, 3.0, 4.0), [12.0, np.sin(3.0)], rtol=1e-6)
+    np.testing.assert_allclose(core.jaxpr_as_fun(closed)(3.0, 4.0), [12.0, np.sin(3.0)], rtol=1e-6)
     # an interpreter, as libraries write them: all products become sums
     eqn = core.new_jaxpr_eqn(product.invars, product.outvars, core.primitives.add_p, product.params)
     changed = closed.replace(jaxpr=closed.jaxpr.replace(eqns=[eqn, call]))
-    assert float(core.jaxpr_as_fun(changed, 3.0, 4.0)[0]) == 7.0
+    assert float(core.jaxpr_as_fun(changed)(3.0, 4.0)[0]) == 7.0
     literal = sagax.make_jaxpr(lambda x: x * 2.0)(1.0).eqns[0].invars[1]
     assert isinstance(literal, core.Literal) and literal.val == 2.0
 

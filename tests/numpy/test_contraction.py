@@ -337,3 +337,14 @@ def test_numpy_arrays_are_taken_everywhere(oracle_data):
 def test_errors_say_what_to_do(call, error, words):
     with pytest.raises(error, match=words):
         call(snp.ones((2, 3)))
+
+
+@pytest.mark.parametrize(
+    "shape, labels",
+    [((1, 5), "kk"), ((5, 1), "kk->k"), ((1, 5, 2), "iji->j"), ((2, 1, 3), "...ii")],
+)
+def test_the_diagonal_of_einsum_does_not_broadcast(shape, labels):
+    with pytest.raises(ValueError):  # the reference
+        np.einsum(labels, np.ones(shape))
+    with pytest.raises(ValueError, match="for collapsing index"):
+        snp.einsum(labels, snp.ones(shape))

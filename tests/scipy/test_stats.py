@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import zlib
 
 import numpy as np
@@ -191,3 +192,23 @@ def test_refusals():
         stats.gaussian_kde(np.ones((2, 5)) + np.eye(2, 5))(np.ones((3, 2)))
     with pytest.raises(AttributeError, match="no attribute 'weibull'"):
         _ = stats.weibull
+
+
+@pytest.mark.parametrize(("name", "function"), FUNCTIONS)
+def test_nan_stands_where_scipy_has_it(name, function):
+    formula = getattr(getattr(stats, name), function)
+    parameters = list(inspect.signature(formula).parameters)
+    values = [-1.0, 0.0, 0.3, 1.0, 2.0, np.nan]
+    grid = np.stack([g.ravel() for g in np.meshgrid(*[values] * len(parameters), indexing="ij")])
+    grid = grid[:, :: max(1, grid.shape[1] // 700) | 1]  # an odd step meets all values
+    with np.errstate(all="ignore"):
+        expected = np.isnan(getattr(getattr(scipy.stats, name), function)(*grid))
+    found = np.isnan(np.asarray(formula(*grid.astype(np.float32))))
+    assert 0 < expected.sum() < expected.size
+    wrong = np.nonzero(found != expected)[0]
+    assert not wrong.size, [dict(zip(parameters, grid[:, i], strict=True)) for i in wrong[:3]]
+
+
+def test_quantiles_of_the_cauchy_distribution_at_the_ends_are_infinite():
+    np.testing.assert_array_equal(stats.cauchy.ppf(np.float32([0, 1])), [-np.inf, np.inf])
+    np.testing.assert_array_equal(stats.cauchy.isf(np.float32([0, 1])), [np.inf, -np.inf])

@@ -132,8 +132,8 @@ text = Kind("a str", _check_text, lambda text: text)
 device = Kind("a device, a sharding or a platform name such as 'cpu'", _check_device, _check_device)
 
 
-class _Explicit(str):
-    """The value 'explicit' of x64. It is false: Python numbers have 32-bit types."""
+class _Width(str):
+    """A value of x64 besides True and False. It is false: Python numbers have 32-bit types."""
 
     __slots__ = ()
 
@@ -141,10 +141,13 @@ class _Explicit(str):
         return False
 
     def __reduce__(self) -> str:
-        return "EXPLICIT"
+        return self.upper()
 
 
-EXPLICIT: Final = _Explicit("explicit")
+# 64-bit types stay where they are asked for. NumPy arrays keep theirs under EXPLICIT only: ALLOWED is what
+# False means while explicit_x64_dtypes is "allow".
+EXPLICIT: Final = _Width("explicit")
+ALLOWED: Final = _Width("allowed")
 
 
 def _check_width(value: Any) -> Any:
@@ -535,6 +538,8 @@ _instances: dict[tuple[Any, ...], Settings] = {}
 
 def _interned(values: tuple[Any, ...]) -> Settings:
     found = _instances.get(values)
+    if found is None and (normal := _normal(values)) != values:
+        found = _instances.setdefault(values, _interned(normal))
     if found is None:
         created = Settings(*values)
         rows = zip(_FIELDS, values, _DEFAULTS, strict=True)
@@ -542,6 +547,18 @@ def _interned(values: tuple[Any, ...]) -> Settings:
         object.__setattr__(created, "key", created if staged == values else _interned(staged))
         found = _instances.setdefault(values, created)  # two threads may have created it: one stays
     return found
+
+
+def _normal(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Combine x64=False and explicit_x64_dtypes="allow" to ALLOWED, and take them apart again."""
+    width = values[_FIELDS.index("x64")]
+    if width is not False and width is not ALLOWED:
+        return values
+    allowed = values[_FIELDS.index("explicit_x64_dtypes")] == "allow"
+    return tuple(
+        (ALLOWED if allowed else False) if name == "x64" else value
+        for name, value in zip(_FIELDS, values, strict=True)
+    )
 
 
 # --- checks of names and values ----------------------------------------------------------------
@@ -828,7 +845,8 @@ def _value(settings: Settings, option: Option) -> Any:
     if option.sets:
         values = {getattr(settings, name) for name in option.sets}
         return values.pop() if len(values) == 1 else None
-    return getattr(settings, option.name)
+    value = getattr(settings, option.name)
+    return False if value is ALLOWED else value
 
 
 class Config:

@@ -19,8 +19,9 @@ import numpy as np
 import sagax.numpy as snp
 from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import saturate
@@ -29,7 +30,15 @@ from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
 from sagax._src.primitives.transcendental import logistic
 from sagax.numpy._arguments import one_axis
-from sagax.numpy._base import as_array, dtype_of, number_like, operand_inexact, select, strong
+from sagax.numpy._base import (
+    as_array,
+    as_operand,
+    dtype_of,
+    number_like,
+    operand_inexact,
+    select,
+    strong,
+)
 from sagax.numpy._fused import fused
 
 # e^-x is zero, and 1 + e^-x is 1, long before here, in every dtype
@@ -43,18 +52,15 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 # what they share ----------------------------------------------------------------------------------
 
 
-def _real(function: str, x: Any) -> Any:
-    """Convert `x` to an array of real floating point numbers."""
-    x = operand_inexact(function, x)
-    if dtypes.is_complex(dtype_of(x)):
-        raise ArgumentValueError(
-            function=function,
-            argument="x",
-            got=x,
-            expected="real numbers",
-            fix="take the real part, or apply it to real and imaginary part",
-        )
-    return as_array(function, x)
+def _floating(function: str, x: Any) -> Any:
+    """Convert `x` to an array of real or complex floating point numbers; booleans to weakly typed ones."""
+    if dtype_of(as_operand(function, x)) == np.bool_:
+        return _lifted(function, x)
+    return as_array(function, operand_inexact(function, x))
+
+
+def _is_complex(x: Any) -> bool:
+    return dtypes.is_complex(dtype_of(x))
 
 
 def _lifted(function: str, x: Any) -> Any:
@@ -66,13 +72,20 @@ def _lifted(function: str, x: Any) -> Any:
 
 
 def _within(x: Any, low: float, high: float) -> Any:
-    """Clip `x` to [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond."""
+    """Clip `x` to [low, high]; NaN stays, in derivatives too, which are 0 at the ends and beyond.
+
+    Complex numbers are ordered by their real parts, equal ones by their imaginary parts.
+    """
+    if _is_complex(x):
+        return snp.minimum(snp.maximum(x, low), high)
     most = float(dtypes.finfo(dtype_of(x)).max)
     return saturate(x, max(low, -most), min(high, most))
 
 
 def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
     """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+    if _is_complex(x):
+        return x * gate(x)
     inside = _within(x, -reach, reach)
     return select(x >= reach, x, inside * gate(inside))
 
@@ -212,6 +225,8 @@ def tanh(x: Any, /) -> Array:
 
 @custom_jvp
 def _softplus(x: Any) -> Any:
+    if _is_complex(x):
+        return snp.logaddexp(x, 0)
     return snp.maximum(x, 0) + snp.log1p(snp.exp(-abs(x)))
 
 
@@ -221,7 +236,7 @@ def _softplus_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _softplus(x), t * logistic(x)
 
 
-@activation(_real)
+@activation(_floating)
 def softplus(x: Any) -> Array:
     """Compute log(1 + exp(x)) without overflow: a smooth `relu`, whose derivative is `sigmoid`.
 
@@ -231,7 +246,7 @@ def softplus(x: Any) -> Array:
     return _softplus(x)
 
 
-@activation(_real)
+@activation(_floating)
 def log_sigmoid(x: Any) -> Array:
     """Compute the logarithm of `sigmoid`, -log(1 + exp(-x)), exact also where that is near 0 or 1.
 
@@ -241,7 +256,7 @@ def log_sigmoid(x: Any) -> Array:
     return -_softplus(-x)
 
 
-@activation(_real)
+@activation(_floating)
 def silu(x: Any) -> Array:
     """Compute x sigmoid(x), which is 0 at -inf. Also called swish.
 
@@ -254,7 +269,7 @@ def silu(x: Any) -> Array:
 swish = silu
 
 
-@activation(_real)
+@activation(_floating)
 def mish(x: Any) -> Array:
     """Compute x tanh(softplus(x)), which is 0 at -inf.
 
@@ -288,22 +303,24 @@ def gelu(x: Any, approximate: bool = True) -> Array:
     >>> nn.gelu(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
-    return _gelu(strong(_real("gelu", x)), approximate=bool(approximate))
+    return _gelu(strong(_floating("gelu", x)), approximate=bool(approximate))
 
 
-@activation(_real)
+@activation(_floating)
 def soft_sign(x: Any) -> Array:
     """Compute x / (1 + abs(x)), between -1 and 1.
 
     >>> nn.soft_sign(snp.array([-1.0, snp.inf]))
     Array([-0.5,  1. ], dtype=float32)
     """
-    inside = _within(x, -math.inf, math.inf)
+    inside = x if _is_complex(x) else _within(x, -math.inf, math.inf)
     return inside / (abs(inside) + 1)
 
 
 @fused
 def _squareplus(x: Any, b: Any) -> Any:
+    if _is_complex(x):
+        return (x + snp.sqrt(x * x + b)) / 2
     reach = math.sqrt(float(dtypes.finfo(dtype_of(x)).max)) / 2
     inside = _within(x, -reach, reach)
     smooth = (inside + snp.sqrt(inside * inside + b)) / 2
@@ -316,7 +333,7 @@ def squareplus(x: Any, b: Any = 4) -> Array:
     >>> nn.squareplus(snp.array([0.0, 1.5]))
     Array([1., 2.], dtype=float32)
     """
-    return _squareplus(_real("squareplus", x), b)
+    return _squareplus(_floating("squareplus", x), b)
 
 
 @custom_jvp
@@ -334,7 +351,7 @@ def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
     return _log1mexp(x), t * (snp.exp(-x) / -snp.expm1(-x))
 
 
-@activation(_real)
+@activation(_floating)
 def log1mexp(x: Any) -> Array:
     """Compute log(1 - exp(-x)) for positive `x`, exact for small and large ones.
 
@@ -377,7 +394,7 @@ def hard_silu(x: Any) -> Array:
     >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
     """
-    return _gated(x, 3.0, lambda z: (z + 3) / 6)
+    return _gated(x, 3.0, lambda z: (_within(z + 3, 0.0, 6.0) if _is_complex(z) else z + 3) / 6)
 
 
 hard_swish = hard_silu
@@ -390,6 +407,8 @@ def sparse_plus(x: Any) -> Array:
     >>> nn.sparse_plus(snp.array([-2.0, 0.0, 2.0]))
     Array([0.  , 0.25, 2.  ], dtype=float32)
     """
+    if _is_complex(x):
+        return snp.where(x <= -1, 0, snp.where(x >= 1, x, snp.square(x + 1) / 4))
     inside = _within(x, -1.0, 1.0)
     return select(x >= 1, x, snp.square(inside + 1) / 4)
 
@@ -431,7 +450,7 @@ def glu(x: Any, axis: int = -1) -> Array:
     >>> nn.glu(snp.array([1.0, 2.0, 0.0, snp.inf]))
     Array([0.5, 2. ], dtype=float32)
     """
-    x = _real("glu", x)
+    x = _floating("glu", x)
     axis = one_axis("glu", axis, x.ndim)
     if x.shape[axis] % 2 != 0:
         raise ArgumentValueError(
@@ -460,7 +479,7 @@ def one_hot(
     Array([[0., 0., 1.],
            [1., 0., 0.]], dtype=float32)
     """
-    x = as_array("one_hot", x)
+    x = snp.asarray(x)
     classes = _classes(num_classes)
     dtype = dtypes.requested_dtype(float if dtype is None else dtype, "one_hot")
     return _one_hot(x, classes=classes, dtype=dtype, axis=one_axis("one_hot", axis, x.ndim + 1))
@@ -469,6 +488,10 @@ def one_hot(
 def _classes(num_classes: Any) -> Any:
     if dims.is_dim(num_classes):
         return num_classes
+    if isinstance(num_classes, Tracer) and num_classes.concrete() is None:
+        raise ConcretizationTypeError(
+            num_classes, "The error arose in jax.nn.one_hot argument `num_classes`."
+        )
     try:
         return num_classes.__index__()
     except (AttributeError, TypeError):

@@ -15,12 +15,13 @@ from sagax._src.core import dims, dtypes
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives.identities import stop_gradient
 from sagax.nn.normalization import logsumexp, softmax
-from sagax.numpy._base import as_array
+from sagax.numpy._base import as_array, promotes_freely
 from sagax.numpy._fused import fused
 
 _NAME = "dot_product_attention"
 
 
+@promotes_freely
 def dot_product_attention(
     query: Any,
     key: Any,

@@ -24,6 +24,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.linalg.qr import qr
 from sagax._src.primitives.resharding import with_out_sharding as _with_out_sharding
+from sagax.numpy._base import promotes_freely
 from sagax.random._arguments import shape_of as _shape_of
 
 Axes = int | Sequence[int]
@@ -166,11 +167,13 @@ def _fans(shape: tuple, in_axis: Axes, out_axis: Axes, batch_axis: Axes) -> tupl
             got=shape,
         )
 
-    def size(axes: Axes) -> int:
-        return math.prod(shape[i] for i in ([axes] if isinstance(axes, int) else axes))
+    def positions(axes: Axes) -> list[int]:
+        return [i % len(shape) for i in ([axes] if isinstance(axes, int) else axes)]
 
-    inputs, outputs = size(in_axis), size(out_axis)
-    receptive = math.prod(shape) / inputs / outputs / size(batch_axis)
+    inputs = math.prod(shape[i] for i in positions(in_axis))
+    outputs = math.prod(shape[i] for i in positions(out_axis))
+    named = {*positions(in_axis), *positions(out_axis), *positions(batch_axis)}
+    receptive = math.prod(d for i, d in enumerate(shape) if i not in named)
     return inputs * receptive, outputs * receptive
 
 
@@ -244,6 +247,8 @@ def variance_scaling(
                 argument="mode",
                 expected="'fan_in', 'fan_out', 'fan_avg' or 'fan_geo_avg'",
             )
+        if 0 in shape:
+            return snp.zeros(shape, dtype)
         variance = snp.asarray(scale / n, dtype)
         wants_complex = dtypes.is_complex(dtype)
         if distribution == "normal":
@@ -312,6 +317,7 @@ kaiming_normal = he_normal
 # orthogonal matrices ------------------------------------------------------------------------------
 
 
+@promotes_freely
 def _orthonormal(key: Any, rows: int, columns: int, dtype: Any) -> Array:
     """Draw a random matrix with orthonormal columns, or rows if these are fewer."""
     tall = max(rows, columns), min(rows, columns)
@@ -347,6 +353,8 @@ def orthogonal(scale: Any = 1.0, column_axis: int = -1, dtype: Any = None) -> In
                 argument="shape",
                 got=shape,
             )
+        if 0 in shape:
+            return snp.zeros(shape, dtype)
         columns = shape[column_axis]
         matrix = _orthonormal(key, math.prod(shape) // columns, columns, dtype)
         others = list(shape)

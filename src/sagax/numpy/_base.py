@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -64,6 +64,8 @@ def as_operand(function: str, x: Any, position: int = 0) -> Any:
     if isinstance(x, (np.ndarray, np.generic)):
         if not dtypes.is_numeric_dtype(x.dtype):
             raise not_an_array(x).attach(function=function)
+        if isinstance(x, np.generic) and _thread.settings.x64 is config.ALLOWED:
+            return dtypes.convert_numpy(x, dtypes.canonicalize_given(x.dtype, config.ALLOWED))[()]
         return x
     if hasattr(x, "__jax_array__"):
         return apart(x.__jax_array__)
@@ -200,6 +202,30 @@ def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
 
 # --- promotion -----------------------------------------------------------------------------------
 
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
+
+
+def promotes_freely(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Let `function` combine values of unlike dtypes and ranks whatever the user's settings are.
+
+    `numpy_dtype_promotion` and `numpy_rank_promotion` are about the user's operations, and this one's formula is
+    not written by the user.
+    """
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        settings = _thread.settings
+        if (
+            settings.numpy_dtype_promotion == "standard"
+            and settings.numpy_rank_promotion == "allow"
+        ):
+            return function(*args, **kwargs)
+        with config.context(numpy_dtype_promotion="standard", numpy_rank_promotion="allow"):
+            return function(*args, **kwargs)
+
+    return call
+
 
 @functools.lru_cache(maxsize=4096)
 def _common(operands: tuple, settings: Any) -> tuple[Any, bool]:
@@ -244,7 +270,7 @@ def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
     """Return the common (dtype, weak) of several (dtype, weak)."""
     try:
         return _common(typed, _thread.settings)
-    except dtypes.errors.TypePromotionError as error:
+    except (dtypes.errors.TypePromotionError, DtypeError) as error:
         raise error.attach(function=function) from None
 
 

@@ -22,6 +22,7 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._arithmetic import remainder
+from sagax.numpy._base import promotes_freely
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._joining import concatenate
@@ -180,6 +181,7 @@ def _uneven_derivative(x: Any, points: Any, *, axis: int) -> Array:
     )
 
 
+@promotes_freely
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """Integrate `y` along `axis` by the trapezoidal rule, in floating point.
 

@@ -14,7 +14,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import stack
 from sagax._src.primitives.structural import convert, expand_dims
-from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.numpy._base import as_operand
 
 _SCALARS = frozenset((bool, int, float, complex))
@@ -110,16 +110,21 @@ def _array(
 def _as_array(function: str, x: Any, dtype: Any) -> Array:
     """Convert any value to an array, of the canonical dtype `dtype` if that is not None."""
     if isinstance(x, Array):
-        return x if dtype is None else convert(x, dtype)
+        if dtype is None:
+            return x
+        dtypes.warn_of_lost_imaginary_part(x.dtype, dtype)
+        return convert(x, dtype)
     kind = type(x)
     if kind in _SCALARS or isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
         if kind in _SCALARS and dtype is not None:
-            return sockets.concrete(python_number(x, kind, dtype))
+            return _of_numpy(python_number(x, kind, dtype), dtype)
         if isinstance(x, (np.generic, np.ndarray)):
             if not dtypes.is_numeric_dtype(x.dtype) and x.dtype != dtypes.float0:
                 raise not_an_array(x).attach(function=function)
             if dtype is not None and x.dtype != dtype:
+                dtypes.warn_of_lost_imaginary_part(x.dtype, dtype)
                 x = dtypes.convert_numpy(x, dtype)
+            return _of_numpy(x, dtype)
         return sockets.concrete(x)
     if isinstance(x, (list, tuple)):
         return _from_list(function, x, dtype)
@@ -138,11 +143,22 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
 
 def python_number(x: Any, kind: type, dtype: Any) -> Any:
     """Convert a Python number to a NumPy scalar of a dtype, which may be of another kind."""
+    if kind is complex:
+        _check_real(x, dtype)
     if dtypes.kind(dtype) in "iu" and kind is not bool:
         dtypes.check_python_int(_integral(x), dtype)
     elif kind is int and abs(x) >= 1 << 63:
         x = float(x)
     return dtypes.convert_numpy(np.asarray(x), dtype)[()]
+
+
+def _check_real(x: complex, dtype: Any) -> None:
+    """Refuse to convert a complex number to a real dtype."""
+    if dtypes.kind(dtype) not in "cb":
+        raise ArgumentError(
+            f"the complex number {x} does not fit {dtypes.name(dtype)}",
+            fix="take its real part, x.real, or give a complex dtype",
+        )
 
 
 def _integral(x: Any) -> int:
@@ -186,12 +202,19 @@ def _from_list(function: str, x: Any, dtype: Any) -> Array:
     leaves: list[Any] = []
     shape = _list_shape(function, x, "", leaves)
     if all(type(leaf) in _SCALARS for leaf in leaves):
-        return sockets.concrete(_numbers(leaves, dtype).reshape(shape))
+        return _of_numpy(_numbers(leaves, dtype).reshape(shape), dtype)
     if dtype is None:
         dtype, _ = _base.common_dtype(function, [_leaf(function, leaf) for leaf in leaves])
     if any(isinstance(leaf, Array) or hasattr(leaf, "__jax_array__") for leaf in leaves):
         return _stacked(function, x, dtype)
-    return sockets.concrete(_host(x, dtype).reshape(shape))
+    return _of_numpy(_host(x, dtype).reshape(shape), dtype)
+
+
+def _of_numpy(x: Any, dtype: Any) -> Array:
+    """Convert NumPy data that has the dtype that was asked for, or None."""
+    if dtype is not None and dtypes.canonicalize_given(dtype, _base.x64()) != dtype:
+        return from_host(np.array(x))  # 64-bit types that are asked for stay
+    return sockets.concrete(x if dtype is not None else _base.as_operand("asarray", x))
 
 
 def _stacked(function: str, x: Any, dtype: Any) -> Array:
@@ -223,6 +246,8 @@ def _numbers(leaves: list, dtype: Any) -> np.ndarray:
                 break
         else:
             dtype = dtypes.default_float(x64)
+    if complex in number_types:
+        _check_real(next(x for x in leaves if type(x) is complex), dtype)
     if dtypes.kind(dtype) in "iu" and leaves:
         integers = leaves if number_types == {int} else [_integral(leaf) for leaf in leaves]
         for extreme in (min(integers), max(integers)):
@@ -310,5 +335,6 @@ def astype(x: Any, dtype: Any, /, *, copy: bool = False, device: Any = None) -> 
     given = x
     x = _base.as_array("astype", x)
     dtype = dtypes.default_float(_base.x64()) if dtype is None else requested(dtype, "astype")
+    dtypes.warn_of_lost_imaginary_part(x.dtype, dtype, method=True)
     out = on_device(convert(x, dtype), device)
     return copied(out) if copy and out is given else out

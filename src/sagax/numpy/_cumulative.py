@@ -48,7 +48,9 @@ def _running(
         _, result = sum_dtypes(aval.dtype, promote_integers, _thread.settings.x64)
     else:
         result = dtypes.requested_dtype(dtype, function)
-    working = dtypes.default_int(_thread.settings.x64) if result == _BOOL else result
+    working = result
+    if result == _BOOL:  # ask what is nonzero before counting, since 0.1 is no 0
+        a, working = as_dtype(a, _BOOL), dtypes.default_int(_thread.settings.x64)
     return convert(primitive.bind(as_dtype(a, working), axis=d, reverse=False), result)
 
 

@@ -280,7 +280,15 @@ def _sizes(inputs: Sequence[Labels], shapes: tuple) -> dict:
     sizes: dict = {}
     owner: dict = {}
     for i, (names, shape) in enumerate(zip(inputs, shapes)):
+        own: dict = {}
         for n, d in zip(names, shape):
+            if not dims.same(own.setdefault(n, d), d):
+                raise ArgumentValueError(
+                    f"dimensions in operand {i} for collapsing index {n!r} don't match ({own[n]} != {d})",
+                    function="einsum",
+                    got=f"shape {shape}",
+                    expected="one size for each label: a diagonal does not broadcast",
+                )
             old_size = sizes.get(n, d)
             if dims.same(old_size, d) or dims.same(d, 1):
                 sizes[n] = old_size

@@ -19,7 +19,7 @@ from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import convert, expand_dims, reshape
 from sagax.numpy._arguments import check_choice, static_int
 from sagax.numpy._arithmetic import power
-from sagax.numpy._base import number, select
+from sagax.numpy._base import number, promotes_freely, select
 from sagax.numpy._contraction import diagonal
 from sagax.numpy._conversion import asarray
 from sagax.numpy._creation import matrix_indices, ones
@@ -114,6 +114,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
     return _diagonal_matrix(reshape(x, (x.size,)), static_int("diagflat", "k", k))
 
 
+@promotes_freely
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Create the matrix whose rows are N powers of the elements of `x`, from the highest down to 0.
 

@@ -43,8 +43,8 @@ def bincount(
 ) -> Array:
     """Count each number 0, 1, ... in the vector `x`, or sum their `weights`.
 
-    The result has `length` elements, greater numbers are left out; without it, at least `minlength`,
-    and as many as `x` needs, which must be concrete then. Negative numbers count as 0.
+    The result has `length` elements if given: greater numbers are left out, `minlength` is ignored.
+    Otherwise it has at least `minlength`, and as many as `x` needs, which must be concrete then. Negative numbers count as 0.
 
     >>> snp.bincount(snp.array([1, 1, 3]))
     Array([0, 2, 0, 1], dtype=int32)
@@ -67,7 +67,7 @@ def bincount(
         )
         length = max(minlength, int(known.max()) + 1 if known.size else 0)
     else:
-        length = max(minlength, static_int("bincount", "length", length))
+        length = static_int("bincount", "length", length)
     if weights is None:
         weights = np.ones((), dtypes.default_int(_thread.settings.x64))[()]
     else:

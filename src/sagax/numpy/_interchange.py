@@ -59,7 +59,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     array = ConcreteArray(aval, None, buffer)
     if copy:
         array = asarray(np.array(array.host()))
-    narrow = dtypes.canonicalize(array.dtype, _base.x64())
+    narrow = dtypes.canonicalize_given(array.dtype, _base.x64())
     return on_device(array if narrow == array.dtype else array.astype(narrow), device)
 
 

@@ -15,6 +15,7 @@ from sagax._src.primitives.shaping import concatenate, unstack
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._arithmetic import absolute
+from sagax.numpy._base import promotes_freely
 from sagax.numpy._contraction import matmul, outer
 from sagax.numpy._elementary import sqrt
 from sagax.numpy._fused import fused
@@ -199,6 +200,7 @@ def _from_zeros(zeros: Any) -> Array:
     return found
 
 
+@promotes_freely
 def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     """Compute the zeros of the polynomial `p`, complex, as the eigenvalues of its companion matrix.
 
@@ -257,6 +259,7 @@ class SampleSizeError(SagaxError, TypeError):
     """Points and values that do not go together."""
 
 
+@promotes_freely
 def polyfit(
     x: Any,
     y: Any,

@@ -213,7 +213,12 @@ def _total(
         working, result = sum_dtypes(aval.dtype, promote_integers, _thread.settings.x64)
     else:
         result = dtypes.requested_dtype(dtype, function)
-        working = dtypes.default_int(_thread.settings.x64) if result == _BOOL else result
+        working = result
+        if result == _BOOL:  # ask what is nonzero before counting, since 0.1 is no 0
+            a, working = as_dtype(a, _BOOL), dtypes.default_int(_thread.settings.x64)
+            aval = aval_of(a)
+            if initial is not None:
+                initial = as_dtype(initial, _BOOL)
     axes = axis_tuple(function, axis, aval.ndim)
     if where is not None:
         where = checked_where(function, where, aval.shape)

@@ -20,6 +20,7 @@ from sagax._src.primitives import shaping, structural
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.sorting import sort_p
 from sagax.numpy._arguments import check_choice, one_axis, static_int, with_aval
+from sagax.numpy._base import promotes_freely
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._fused import fused
 from sagax.numpy._indexing import getitem
@@ -310,6 +311,7 @@ def _from_host(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Arra
     return structural.convert(_base.as_array(function, found.astype(dtype)), dtype, weak)
 
 
+@promotes_freely
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Find the distinct elements of both arguments, in ascending order.
 
@@ -350,6 +352,7 @@ def _fill_value_as(function: str, fill_value: Any, dtype: Any) -> Any:
     return structural.convert(_base.as_array(function, fill_value), dtype)
 
 
+@promotes_freely
 def intersect1d(
     ar1: Any,
     ar2: Any,
@@ -393,6 +396,7 @@ def intersect1d(
     return values, i, j
 
 
+@promotes_freely
 def setdiff1d(
     ar1: Any,
     ar2: Any,
@@ -432,6 +436,7 @@ def _not_in(a: Array, b: Array, assume_unique: bool, size: Any, fill_value: Any)
     return _compressed(ordered, mask, size, fill)[0]
 
 
+@promotes_freely
 def setxor1d(
     ar1: Any,
     ar2: Any,
@@ -463,6 +468,7 @@ def setxor1d(
     return _compressed(ordered, mask, size, _fill_value_as("setxor1d", fill_value, a.dtype))[0]
 
 
+@promotes_freely
 def isin(
     element: Any,
     test_elements: Any,

@@ -28,6 +28,7 @@ from sagax.numpy._arguments import (
     renamed,
     with_aval,
 )
+from sagax.numpy._base import promotes_freely
 from sagax.numpy._contraction import diagonal, dot
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._elementary import conj, imag, real, sqrt
@@ -108,6 +109,7 @@ _STEPS = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation")
 _METHODS = (*_ALPHA_BETA, *_CHOICES, *_STEPS)
 
 
+@promotes_freely
 def quantile(
     a: Any,
     q: Any,
@@ -137,6 +139,7 @@ def quantile(
     return _quantiles("quantile", a, q, axis, method, keepdims, weights)
 
 
+@promotes_freely
 def percentile(
     a: Any,
     q: Any,
@@ -158,6 +161,7 @@ def percentile(
     return _quantiles("percentile", a, q, axis, method, keepdims, weights, scale=100)
 
 
+@promotes_freely
 def nanquantile(
     a: Any,
     q: Any,
@@ -178,6 +182,7 @@ def nanquantile(
     return _quantiles("nanquantile", a, q, axis, method, keepdims, weights, skip_nan=True)
 
 
+@promotes_freely
 def nanpercentile(
     a: Any,
     q: Any,
@@ -200,6 +205,7 @@ def nanpercentile(
     )
 
 
+@promotes_freely
 def median(
     a: Any,
     axis: Axis = None,
@@ -218,6 +224,7 @@ def median(
     return _quantiles("median", a, 0.5, axis, "midpoint", keepdims, None)
 
 
+@promotes_freely
 def nanmedian(
     a: Any,
     axis: Axis = None,
@@ -511,6 +518,7 @@ class SampleSizeError(SagaxError, RuntimeError):
     """Weights that do not go with the samples."""
 
 
+@promotes_freely
 def cov(
     m: Any,
     y: Any = None,
@@ -606,6 +614,7 @@ def _sample_weights(name: str, weights: Any, samples: Any, position: int) -> Any
     return weights
 
 
+@promotes_freely
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
     """Compute the correlation coefficients of variables, each a row of `x` (and `y`); see `cov`.
 

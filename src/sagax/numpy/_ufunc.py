@@ -58,15 +58,55 @@ class ufunc:
         self.__name__ = name or getattr(func, "__name__", "ufunc")
         self.__doc__ = func.__doc__
         self.__wrapped__ = func
-        self.nin = nin
-        self.nout = nout
-        self.nargs = nargs or nin
-        self.identity = identity
+        self._nin = nin
+        self._nout = nout
+        self._nargs = nargs or nin
+        self._identity = identity
+        # functions made from the same parts are equal, so they share traces
+        self._parts = (
+            func,
+            name,
+            nin,
+            nout,
+            nargs,
+            identity,
+            call,
+            reduce,
+            accumulate,
+            at,
+            reduceat,
+        )
         self._call = call if call is not None else vectorize(func)
         self._reduce = reduce
         self._accumulate = accumulate
         self._at = at
         self._reduceat = reduceat
+
+    @property
+    def nin(self) -> int:
+        """Return the number of operands."""
+        return self._nin
+
+    @property
+    def nout(self) -> int:
+        """Return the number of results."""
+        return self._nout
+
+    @property
+    def nargs(self) -> int:
+        """Return the number of arguments."""
+        return self._nargs
+
+    @property
+    def identity(self) -> Any:
+        """Return the value that leaves the other operand unchanged, or None."""
+        return self._identity
+
+    def __eq__(self, other: object) -> bool:
+        return self._parts == other._parts if isinstance(other, ufunc) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
 
     def __repr__(self) -> str:
         return f"<numpy.ufunc '{self.__name__}'>"
@@ -129,7 +169,7 @@ class ufunc:
         shape = x.shape
         reduced_shape = tuple([1 if i in axis else s for i, s in enumerate(shape)])
         rest = tuple([s for i, s in enumerate(shape) if i not in axis])
-        items = self._items(x, axis)
+        items = self._items(x if dtype is None else asarray(x, dtype=dtype), axis)
         dtype = self._result_dtype(x, dtype)
         mask = (
             None if where is None else self._items(_base.broadcast_to(asarray(where), shape), axis)
@@ -183,6 +223,8 @@ class ufunc:
         axis = one_axis(f"{self.__name__}.accumulate", axis, x.ndim)
         if self._accumulate is not None:
             return self._accumulate(x, axis=axis, dtype=dtype)
+        if dtype is not None:
+            x = asarray(x, dtype=dtype)
         dtype = self._result_dtype(x, dtype)
         items = moveaxis(x, axis, 0)
         if items.shape[0] == 0:

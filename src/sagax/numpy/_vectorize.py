@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
+import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import sagax.numpy._base as _base
-from sagax._src import trees
+from sagax._src import config, trees
 from sagax._src.api.vmap import vmap
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.structural import reshape
@@ -86,6 +87,12 @@ def vectorize(
         if named and signature is None:
             # keyword arguments that are not excluded are arrays to map over too
             return _over_keywords(pyfunc, fixed, labels, given, kwargs, named, len(args), name)
+        if any(x is None for x in given) and signature is None:
+            # None is no array: the function gets it as it is
+            arrays = {i: asarray(x) for i, x in zip(labels, given) if x is not None}
+            fixed |= {i: None for i in labels if i not in arrays}
+            labels[:] = arrays
+            return _map(name, call, [*arrays.values()], parsed, signature, labels)
         return _map(name, call, [asarray(x) for x in given], parsed, signature, labels)
 
     return mapped
@@ -134,6 +141,7 @@ def _map(
         _read_core(name, x, core, label, sizes)
     ranks = [x.ndim - len(core) for x, core in zip(arrays, cores, strict=True)]
     loops = [x.shape[:rank] for x, rank in zip(arrays, ranks, strict=True)]
+    _check_ranks(signature, loops)
     shape = _base.broadcast_shapes(f"vectorize({name})", loops)
     # which of the loop dimensions each argument has: those of size 1 are dropped
     padded = [(1,) * (len(shape) - len(loop)) + tuple(loop) for loop in loops]
@@ -157,6 +165,20 @@ def _map(
     if len(looped) == len(shape):
         return trees.map(_as_array, out)
     return trees.map(lambda y: reshape(_as_array(y), (*shape, *y.shape[len(looped) :])), out)
+
+
+def _check_ranks(signature: Any, loops: Sequence[tuple]) -> None:
+    """Apply the option numpy_rank_promotion: scalars go with all ranks."""
+    mode = config.current().numpy_rank_promotion
+    if mode == "allow" or len({len(loop) for loop in loops if loop}) < 2:
+        return
+    text = (
+        f"operands with shapes {[*loops]} require rank promotion for numpy.vectorize function with signature"
+        f" {signature}, and the config option numpy_rank_promotion is {mode!r}"
+    )
+    if mode == "raise":
+        raise ArgumentValueError(text, fix="give the operands equal ranks, with x[None]")
+    warnings.warn(text, stacklevel=4)
 
 
 def _as_array(x: Any) -> Any:

@@ -81,6 +81,7 @@ def hanning(M: int) -> Array:
     return _window("hanning", M, np.hanning, lambda x: 0.5 + 0.5 * cos(np.pi * x))
 
 
+@_base.promotes_freely
 def kaiser(M: int, beta: Any) -> Array:
     """Compute the Kaiser window of `M` points; the greater the number `beta`, the narrower it is.
 

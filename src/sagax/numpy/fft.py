@@ -29,7 +29,7 @@ from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import axes_in_order, one_axis, static_int, with_aval
 from sagax.numpy._conversion import asarray
-from sagax.numpy._creation import arange
+from sagax.numpy._creation import arange, zeros
 from sagax.numpy._elementary import conj, sqrt
 from sagax.numpy._shaping import moveaxis, roll
 
@@ -65,6 +65,8 @@ def _transform(
             fix="take the transform of complex numbers, fft, or a.real",
         )
     sizes = _sizes(function, kind, x, s, axes)
+    if any(map(_is_zero, sizes)):
+        return _empty(kind, x, sizes, axes)
     for d, size in zip(axes, _input_sizes(kind, sizes)):
         x = _resized(x, d, size)
     if axes:
@@ -81,10 +83,12 @@ def _sizes(function: str, kind: FftType, x: Any, s: Any, axes: Sequence[int]) ->
     if s is None:
         sizes = [x.shape[d] for d in axes]
         if kind is FftType.IRFFT and axes:
-            sizes[-1] = 2 * (sizes[-1] - 1)
+            sizes[-1] = 2 * (sizes[-1] - 1) if not _is_zero(sizes[-1]) else 0
+        # no elements have no coefficients, except that those of real numbers begin with their sum
+        positive = sizes[-1:] if kind is FftType.RFFT else []
     else:
-        sizes = [static_int(function, "n", n) for n in s]
-    for size in sizes:
+        positive = sizes = [static_int(function, "n", n) for n in s]
+    for size in positive:
         if not dims.is_dim(size) and size < 1:
             raise ArgumentValueError(
                 "a transform needs at least one element along each axis",
@@ -92,6 +96,22 @@ def _sizes(function: str, kind: FftType, x: Any, s: Any, axes: Sequence[int]) ->
                 got=f"sizes {tuple(sizes)} of axes {tuple(axes)}, from shape {x.shape}",
             )
     return tuple(sizes)
+
+
+def _is_zero(size: Any) -> bool:
+    return not dims.is_dim(size) and size == 0
+
+
+def _empty(kind: FftType, x: Any, sizes: tuple, axes: Sequence[int]) -> Array:
+    """Return the transform of no elements."""
+    shape = list(x.shape)
+    for d, size in zip(axes, sizes):
+        shape[d] = size
+    if kind is FftType.RFFT:
+        shape[axes[-1]] = sizes[-1] // 2 + 1
+    real = dtypes.real_part_dtype(x.dtype)
+    dtype = real if kind is FftType.IRFFT else dtypes.to_complex(real)
+    return zeros(shape, dtype)
 
 
 def _input_sizes(kind: FftType, sizes: tuple) -> tuple:
@@ -151,6 +171,13 @@ def _scaled(x: Any, kind: FftType, sizes: tuple, norm: str | None) -> Any:
 def _transform_1d(function: str, kind: FftType, a: Any, n: Any, axis: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
+    if isinstance(axis, (list, tuple)):
+        raise ArgumentValueError(
+            f"{function} does not support multiple axes. Please use {function}n.",
+            function=name,
+            argument="axis",
+            got=axis,
+        )
     d = one_axis(name, axis, aval.ndim)
     return _transform(name, kind, a, None if n is None else (n,), (d,), norm)
 
@@ -338,6 +365,8 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
     if isinstance(d, (int, float)):
         if not d:
             raise ArgumentValueError.about(f"fft.{function}", "d", d, "a distance that is not 0")
+    if isinstance(d, (list, tuple)):
+        raise ArgumentValueError.about(f"fft.{function}", "d", d, "a number")
     if isinstance(d, (int, float)) and not dims.is_dim(n):
         return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
     d, aval = with_aval(f"fft.{function}", d, 1)
@@ -347,6 +376,8 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
 
 
 def _count(function: str, n: Any) -> Any:
+    if isinstance(n, (list, tuple)):
+        raise ArgumentValueError.about(f"fft.{function}", "n", n, "an int")
     n = static_int(f"fft.{function}", "n", n)
     if n < 0:
         raise ArgumentValueError.about(f"fft.{function}", "n", n, "at least 0")

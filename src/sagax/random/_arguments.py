@@ -374,7 +374,7 @@ def checked_parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
         aval = operand_aval(function, argument, x)
         settings = _thread.settings
         given = ((aval.dtype, aval.weak_type), (dtype, False))
-        if dtypes.promote(given, settings.x64, settings.numpy_dtype_promotion)[0] != dtype:
+        if dtypes.promote(given, settings.x64, "standard")[0] != dtype:
             raise TypePromotionError(
                 f"cannot safely cast argument of type {dtypes.name(aval.dtype)} to {dtypes.name(dtype)}",
                 function=function,

@@ -21,7 +21,7 @@ from sagax._src.primitives.bitwise import bitwise_and, bitwise_or, shift_right_l
 from sagax._src.primitives.casting import bitcast_convert_type
 from sagax._src.primitives.comparison import gt, le, lt
 from sagax._src.primitives.complex_numbers import complex
-from sagax._src.primitives.random_bits import random_bits_p, random_split_p
+from sagax._src.primitives.random_bits import random_bits, random_split
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import unstack
@@ -58,12 +58,12 @@ _UNSIGNED = {
 
 def draw_bits(key: Any, shape: tuple, bit_width: int) -> Any:
     """Draw random bits as unsigned integers of `bit_width`."""
-    return random_bits_p.bind(key, bit_width=bit_width, shape=shape)
+    return random_bits(key, bit_width, shape)
 
 
 def subkeys(key: Any, count: int) -> tuple:
     """Split `key` into `count` keys."""
-    return unstack(random_split_p.bind(key, shape=(count,)))
+    return unstack(random_split(key, (count,)))
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from sagax._src.primitives.arithmetic import abs, add, div, max, min, mul, neg, 
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt, le, lt, ne
 from sagax._src.primitives.cumulative import cumsum
-from sagax._src.primitives.random_bits import random_clone_p, random_split_p
+from sagax._src.primitives.random_bits import random_clone_p, random_split
 from sagax._src.primitives.reductions import reduce_or
 from sagax._src.primitives.rounding import ceil, floor
 from sagax._src.primitives.selection import select_n
@@ -455,6 +455,6 @@ def multinomial(
         count = draw_binomial(part, remaining, ratio, real)
         return sub(remaining, count), count
 
-    keys = random_split_p.bind(key, shape=(k,))
+    keys = random_split(key, (k,))
     _, counts = scan(category, stretch(n, shape), (conditional, keys), unroll=unroll)
     return convert(moveaxis(counts, 0, len(shape)), dtype)

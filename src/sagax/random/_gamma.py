@@ -20,7 +20,7 @@ from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.power import pow
-from sagax._src.primitives.random_bits import is_key_dtype, random_split_p
+from sagax._src.primitives.random_bits import in_order, is_key_dtype, legacy_order, random_split
 from sagax._src.primitives.reductions import reduce_max, reduce_or
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -54,7 +54,9 @@ random_gamma_p = Primitive("random_gamma", family=KEYS, fusion=Fusion.SEPARATE)
 
 
 @random_gamma_p.abstract
-def _(key: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
+def _(
+    key: ShapedArray, alpha: ShapedArray, *, log_space: bool, partitionable: bool = True
+) -> ShapedArray:
     if not is_key_dtype(key.dtype) or alpha.shape[: key.ndim] != key.shape:
         raise ShapeError(
             function="random_gamma",
@@ -66,8 +68,8 @@ def _(key: ShapedArray, alpha: ShapedArray, *, log_space: bool) -> ShapedArray:
 
 
 @random_gamma_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool) -> tuple:
-    out = random_gamma_p.bind(*primals, log_space=log_space)
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool, **order: Any) -> tuple:
+    out = random_gamma_p.bind(*primals, log_space=log_space, **order)
     alpha, t = primals[1], tangents[1]
     if type(t) is Zero:
         return out, Zero.like(aval_of(out))
@@ -81,14 +83,19 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool) -> tu
 
 
 @random_gamma_p.composite
-def _(key: Any, alpha: Any, *, log_space: bool) -> Any:
+def _(key: Any, alpha: Any, *, log_space: bool, partitionable: bool = True) -> Any:
+    with in_order(partitionable):
+        return _exact_gamma(key, alpha, log_space)
+
+
+def _exact_gamma(key: Any, alpha: Any, log_space: bool) -> Any:
     """G. Marsaglia, W. Tsang, "A simple method for generating gamma variables", ACM TOMS 26 (2000).
 
     For alpha < 1 a number for alpha + 1 is multiplied by u**(1 / alpha).
     """
     shape, dtype = aval_of(alpha).shape, aval_of(alpha).dtype
     inner = shape[aval_of(key).ndim :]
-    keys, boost_keys = _split_all(random_split_p.bind(key, shape=inner), 2)
+    keys, boost_keys = _split_all(random_split(key, inner), 2)
     one = scalar(1, dtype)
     large = ge(alpha, one)
     third = scalar(1 / 3, dtype)
@@ -151,7 +158,7 @@ def _any(x: Any) -> Any:
 
 def _split_all(keys: Any, count: int) -> tuple:
     """Split each of an array of keys into `count` keys."""
-    return unstack(random_split_p.bind(keys, shape=(count,)), aval_of(keys).ndim)
+    return unstack(random_split(keys, (count,)), aval_of(keys).ndim)
 
 
 def _uniform_each(keys: Any, dtype: Any) -> Any:
@@ -224,7 +231,7 @@ def draw_gamma(
         real = _wide_enough(dtype)
         x = _log_gamma_approximately(key, convert(alpha, real), shape, real)
         return convert(x if log_space else exp(x), dtype)
-    return random_gamma_p.bind(key, alpha, log_space=log_space)
+    return random_gamma_p.bind(key, alpha, log_space=log_space, **legacy_order())
 
 
 def _wide_enough(dtype: Any) -> Any:

@@ -19,7 +19,7 @@ from sagax._src.primitives.random_bits import (
     random_clone_p,
     random_fold_in_p,
     random_seed_p,
-    random_split_p,
+    random_split,
     random_unwrap_p,
     random_wrap_p,
 )
@@ -230,7 +230,7 @@ def split(key: Any, num: Any = 2) -> Array:
         shape = (num,)
     else:
         shape = _split_shape(num)
-    out = random_split_p.bind(typed, shape=shape)
+    out = random_split(typed, shape)
     return out if typed is key else random_unwrap_p.bind(out)
 
 

@@ -17,11 +17,13 @@ import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._base import promotes_freely
 from sagax.numpy.fft import Axes, Norm, Sizes
 
 __all__ = ["dct", "dctn", "idct", "idctn"]
 
 
+@promotes_freely
 def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the type-2 cosine transform along an axis.
 
@@ -40,6 +42,7 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
     return _along(_dct, x, n, axis, norm)
 
 
+@promotes_freely
 def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm = None) -> Array:
     """Compute the inverse of `dct`, with the same arguments.
 
@@ -50,6 +53,7 @@ def idct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm
     return _along(_idct, x, n, axis, norm)
 
 
+@promotes_freely
 def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the cosine transform along several axes.
 
@@ -65,6 +69,7 @@ def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm =
     return x
 
 
+@promotes_freely
 def idctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `dctn`, with the same arguments.
 

@@ -12,7 +12,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.rounding import round
 from sagax.numpy._arguments import UnsupportedArgumentError
-from sagax.numpy._base import as_array
+from sagax.numpy._base import as_array, promotes_freely
 from sagax.numpy._fused import fused
 
 __all__ = ["map_coordinates"]
@@ -42,6 +42,7 @@ _MODES: dict[str, Callable[[Array, Any], Array]] = {
 }
 
 
+@promotes_freely
 def map_coordinates(
     input: Any, coordinates: Sequence[Any], order: int, mode: str = "constant", cval: Any = 0.0
 ) -> Array:

@@ -759,13 +759,13 @@ class JitFunction:
                 entry = donation.Donation(
                     self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases
                 ).wrap_entry(entry)
-            return self._watched(call_paths.noted(entry), traced, consts)
+            return self._watched(call_paths.noted(entry), traced, consts, bool(aliases))
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
         entry = call_paths.entry(compiled, consts, None if single else unflatten, target, several)
         entry = compile_log.timed(entry, counter)
         if not aliases:
-            return self._watched(entry, traced, consts)
+            return self._watched(entry, traced, consts, False)
 
         donating = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
 
@@ -777,12 +777,13 @@ class JitFunction:
             donating.mark_donated(arrays)
             return result
 
-        return self._watched(call_and_give, traced, consts)
+        return self._watched(call_and_give, traced, consts, True)
 
     @staticmethod
-    def _watched(entry: Callable, traced: Traced, consts: Sequence[Any]) -> Callable:
+    def _watched(entry: Callable, traced: Traced, consts: Sequence[Any], donates: bool) -> Callable:
         if debug_nans.enabled():
-            entry = debug_nans.watched_call(entry, traced.closed.jaxpr, consts, trees.leaves)
+            jaxpr = traced.closed.jaxpr
+            entry = debug_nans.watched_call(entry, jaxpr, consts, trees.leaves, donates)
         if _thread.settings.debug_key_reuse:
             return watch.watched_call(entry, traced.closed.jaxpr, consts)
         return entry

@@ -30,11 +30,24 @@ from sagax._src.higher_order.loops import one_by_one
 from sagax._src.primitives.random_bits import random_wrap_p
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import move_batch_dims
+from sagax._src.xla import EngineError
 
 _io = frozenset({Effect("io")})
 _ordered_io = frozenset({Effect("ordered io", ordered=True)})
 _debug = frozenset({Effect("debug")})
 _ordered_debug = frozenset({Effect("ordered debug", ordered=True)})
+
+
+class CallbackTreeError(TreeError, EngineError):
+    """A callback returned another pytree than it was declared to."""
+
+
+class CallbackShapeError(ShapeError, EngineError):
+    """A callback returned an array of another shape than it was declared to."""
+
+
+class CallbackDtypeError(DtypeError, EngineError):
+    """A callback returned an array of another dtype than it was declared to."""
 
 
 class Callback:
@@ -79,7 +92,7 @@ class Callback:
     def _check_results(self, result: Any, expected: Sequence[ShapedArray]) -> list[np.ndarray]:
         found, tree = trees.flatten(result)
         if tree != self.out_tree:
-            raise TreeError(
+            raise CallbackTreeError(
                 "the result has another structure than result_shape_dtypes",
                 function=f"{self.api_name} of {self}",
                 got=tree,
@@ -91,7 +104,7 @@ class Callback:
         value = np.asarray(x)
         path = trees.argument_path("result", trees.key_paths(result)[i])
         if value.shape != aval.shape:
-            raise ShapeError(
+            raise CallbackShapeError(
                 "the result has another shape than result_shape_dtypes says",
                 function=f"{self.api_name} of {self}",
                 argument=path,
@@ -101,7 +114,7 @@ class Callback:
         if value.dtype != aval.dtype:
             found = _result_dtype(x, value, aval.dtype)
             if found != aval.dtype:
-                raise DtypeError(
+                raise CallbackDtypeError(
                     "the result has another dtype than result_shape_dtypes says",
                     function=f"{self.api_name} of {self}",
                     argument=path,
@@ -296,6 +309,14 @@ def _result_aval(api_name: str, result: Any) -> ShapedArray:
             fix="return the numbers of the keys, and make keys of them with random.wrap_key_data",
         )
     dtype = dtypes.canonicalize(np.dtype(result.dtype), config.current().x64)
+    if dtype != result.dtype:
+        raise ArgumentValueError(
+            "result_shape_dtypes cannot specify 64-bit types when x64 is off",
+            function=api_name,
+            argument="result_shape_dtypes",
+            got=result,
+            expected=dtypes.name(dtype),
+        )
     return intern_aval(tuple(result.shape), dtype, False, None)
 
 

@@ -242,7 +242,8 @@ _SCALARS: dict[tuple[type, Any], ShapedArray] = {
         (complex, True, "complex128"),
     ]
 }
-_SCALARS.update({(k, config.EXPLICIT): a for (k, x64), a in _SCALARS.items() if not x64})
+for _width in (config.EXPLICIT, config.ALLOWED):
+    _SCALARS.update({(k, _width): _SCALARS[k, False] for k in (bool, int, float, complex)})
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:

@@ -193,12 +193,17 @@ def _not_a_dtype(x: Any) -> errors.DtypeError:
 def canonicalize(dtype: Any, x64: bool) -> Any:
     """Narrow 64-bit dtypes to 32 bits if x64 is off.
 
-    With x64 "explicit" only Python's int, float and complex, which specify no width, become 32-bit.
+    With x64 "explicit" or "allowed" only Python's int, float and complex, which specify no width, become 32-bit.
     """
     wide = as_dtype(dtype)
-    if x64 or (x64 is config.EXPLICIT and not _is_weak_type(dtype)):
+    if x64 or (x64 is not False and not _is_weak_type(dtype)):
         return wide
     return _NARROW.get(wide, wide)
+
+
+def canonicalize_given(dtype: Any, x64: bool) -> Any:
+    """Narrow the dtype of a NumPy array if x64 is off, or "allowed"."""
+    return canonicalize(dtype, False if x64 is config.ALLOWED else x64)
 
 
 def default_int(x64: bool) -> np.dtype:
@@ -332,7 +337,8 @@ def dtype_and_weak(x: Any, x64: bool) -> tuple[Any, bool]:
         return aval.dtype, aval.weak_type
     dtype = getattr(x, "dtype", None)
     if isinstance(dtype, (np.dtype, ExtendedDType)):
-        return canonicalize(dtype, x64), bool(getattr(x, "weak_type", False))
+        narrowed = canonicalize_given if isinstance(x, (np.ndarray, np.generic)) else canonicalize
+        return narrowed(dtype, x64), bool(getattr(x, "weak_type", False))
     for python in _PYTHON:  # isinstance accepts IntEnum and the like; bool comes before int
         if isinstance(x, python):
             return canonicalize(python, x64), python is not bool
@@ -440,14 +446,15 @@ def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
     return " and ".join(dict.fromkeys(words))
 
 
-def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.TypePromotionError:
+def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.SagaxError:
     dtype = next(dtype for dtype, _ in operands if dtype not in _KINDS)
     why = f"the elements of {name(dtype)} are not numbers"
     if dtype == float0:
         why = "float0 is the dtype of derivatives of integers, and holds no numbers"
-    return errors.TypePromotionError(
-        f"{_shown(operands)}: no common dtype, since {why}", operands=operands
+    kind_of_error = (
+        errors.DtypeError if isinstance(dtype, ExtendedDType) else errors.TypePromotionError
     )
+    return kind_of_error(f"{_shown(operands)}: no common dtype, since {why}", operands=operands)
 
 
 def _no_common(
@@ -765,7 +772,7 @@ def requested_dtype(dtype: Any, function: str) -> Any:
     narrow = _NARROW[wide]
     if _is_weak_type(dtype):
         return narrow
-    if settings.x64 is config.EXPLICIT or settings.explicit_x64_dtypes == "allow":
+    if settings.x64 is not False:  # explicit, or allowed
         return wide
     message = f"Explicitly requested dtype {wide} in {function} is not available"
     fix = (
@@ -781,6 +788,21 @@ def requested_dtype(dtype: Any, function: str) -> Any:
         stacklevel=_users_level(),
     )
     return narrow
+
+
+def warn_of_lost_imaginary_part(given: Any, wanted: Any, method: bool = False) -> None:
+    """Warn at the user's line if a conversion from dtype `given` to `wanted` drops an imaginary part."""
+    if kind(given) != "c" or kind(wanted) in "cb":
+        return
+    if method:
+        message = (
+            "Casting from complex to real dtypes will soon raise a ValueError. Please first use jnp.real"
+            " or jnp.imag to take the real/imaginary component of your input."
+        )
+        warnings.warn(message, DeprecationWarning, stacklevel=_users_level())
+    else:
+        message = "Casting complex values to real discards the imaginary part"
+        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=_users_level())
 
 
 def _users_level() -> int:

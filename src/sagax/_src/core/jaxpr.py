@@ -197,6 +197,10 @@ class ClosedJaxpr:
 
     in_avals = property(lambda self: self.jaxpr.in_avals)
     out_avals = property(lambda self: self.jaxpr.out_avals)
+    invars = property(lambda self: self.jaxpr.invars)
+    outvars = property(lambda self: self.jaxpr.outvars)
+    constvars = property(lambda self: self.jaxpr.constvars)
+    debug_info = property(lambda self: self.jaxpr.debug_info)
     literals = property(lambda self: self.consts)
     eqns = property(lambda self: self.jaxpr.eqns)
     effects = property(lambda self: self.jaxpr.effects)

@@ -559,6 +559,9 @@ class PartitionSpec:
 
     UNCONSTRAINED = UNCONSTRAINED
 
+    def __init_subclass__(cls) -> None:
+        raise TypeError("type 'PartitionSpec' is not an acceptable base type")
+
     def __init__(
         self,
         *partitions: Any,

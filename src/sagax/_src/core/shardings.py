@@ -408,6 +408,12 @@ def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedShar
         )
     if isinstance(mesh, Mesh):
         memory_kind = checked_memory_kind(mesh._flat[0], memory_kind)
+    elif memory_kind not in (None, "device", "pinned_host", "unpinned_host"):
+        raise ShardingError(
+            f"there is no memory of kind {memory_kind!r}",
+            expected="'device', 'pinned_host' or 'unpinned_host'",
+            got=repr(memory_kind),
+        )
     with _lock:
         interned = _known.get((mesh, spec, memory_kind))
         if interned is None:

@@ -230,7 +230,9 @@ def numpy_aval(x: Any, x64: bool) -> ShapedArray:
     dtype = x.dtype
     if dtype.kind in "OSUMmVc" and not dtypes.is_numeric_dtype(dtype):
         raise not_an_array(x)
-    return avals.intern_aval(x.shape, dtypes.canonicalize(dtype, x64), False, None)
+    # Formulas hold their constants as NumPy scalars, which keep the type that they were made with.
+    narrowed = dtypes.canonicalize if isinstance(x, np.generic) else dtypes.canonicalize_given
+    return avals.intern_aval(x.shape, narrowed(dtype, x64), False, None)
 
 
 def _has_mask(x: Any) -> bool:

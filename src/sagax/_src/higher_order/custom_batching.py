@@ -31,7 +31,7 @@ from sagax._src.higher_order.scan import traced_scan
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import apart
-from sagax._src.transforms.batch import BatchAxis, move_batch_dim, move_batch_dims
+from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim, move_batch_dims
 from sagax._src.transforms.jvp import jvp_flat, jvp_jaxpr
 
 custom_vmap_p = Primitive(
@@ -122,11 +122,23 @@ def _(
     moving = [i for i, m in enumerate(marks.arguments) if m]
 
     def pushed_rule(size: Any, which: Sequence[bool], *values: Any) -> tuple[list, list]:
-        """Differentiate the rule, at primals and tangents that are mapped together."""
+        """Differentiate the rule, at primals and tangents that are mapped together.
+
+        Where no argument is mapped together with its tangent, the rule is told that none is, and its derivative is
+        mapped.
+        """
+        axis = BatchAxis(size)
+        together = [which[i] and mapped for i, mapped in zip(moving, which[n:], strict=True)]
+        if not any(together):
+            dims_in = [0 if mapped else None for mapped in which]
+            marked: list[bool] = []
+            alone = functools.partial(at_one_example, size, marked)
+            values_out, dims_out = batch_flat(alone, axis, values, dims_in)
+            if not any(marked):  # else the rule maps outputs although no argument is mapped
+                return move_batch_dims(values_out, dims_out), [d is not None for d in dims_out]
         both = list(which[:n])
         for i, mapped in zip(moving, which[n:], strict=True):
             both[i] = both[i] or mapped
-        axis = BatchAxis(size)
         xs = [
             move_batch_dim(x, 0 if w else None, 0 if b else None, axis)
             for x, w, b in zip(values, which, both)
@@ -142,6 +154,19 @@ def _(
 
         outs, out_ts = jvp_flat(at, xs, ts)
         return [*outs, *(instantiate(t) for t in out_ts)], [*found, *found]
+
+    def at_one_example(size: Any, marked: list[bool], *values: Any) -> list:
+        """Differentiate the rule at one example; store which outputs it maps."""
+        ts: list[Any] = [Zero.like(aval_of(x)) for x in values[:n]]
+        for i, t in zip(moving, values[n:], strict=True):
+            ts[i] = t
+
+        def at(*xs: Any) -> list:
+            outs, marked[:] = rule(size, [False] * n, *xs)
+            return outs
+
+        outs, out_ts = jvp_flat(at, values[:n], ts)
+        return [*outs, *(instantiate(t) for t in out_ts)]
 
     given = nonzero_tangents(tangents)
     outs = custom_vmap_p.bind(
@@ -277,8 +302,10 @@ def _run_rule(
             message="which outputs are mapped must be said by bools",
             show=kind_of,
         )
-        shape = (size, *expected.shape) if mark else expected.shape
         aval = aval_of(out)
+        if mark and not any(which) and dims.same_shape(aval.shape, expected.shape):
+            mark = marks[i] = False  # rules that always return True, although no argument is mapped
+        shape = (size, *expected.shape) if mark else expected.shape
         if not dims.same_shape(aval.shape, shape) or aval.dtype != expected.dtype:
             raise ShapeError(
                 f"the rule must return what {name} returns, for all examples",

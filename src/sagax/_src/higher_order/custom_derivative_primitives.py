@@ -513,15 +513,9 @@ custom_vjp_p.lower_rule = custom_jvp_p.lower_rule
 custom_vjp_p.impl = _evaluate
 
 
+# Forward mode records the linear part, too: only its evaluation is an error. A forward rule may call the function
+# itself, and its derivative often ends unused there.
 @custom_vjp_p.jvp
-def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: VjpRules) -> tuple:
-    raise ArgumentError(
-        f"can't apply forward-mode differentiation (jvp) to a custom_vjp function: {inner.name} has a reverse rule only",
-        function="custom_vjp",
-        fix="use reverse mode (grad, vjp, jacrev), or give the function a custom_jvp rule, which serves both",
-    )
-
-
 @custom_vjp_p.linearize
 def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: VjpRules) -> tuple:
     captured, arguments, moving = _rule_arguments("custom_vjp", inner, primals, tangents)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src import config, tuning
+from sagax._src import tuning
 from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
 from sagax._src.core.staging import stage
@@ -59,8 +59,6 @@ class _Form(NamedTuple):
 
 def flat_draws(jaxpr: Jaxpr) -> Jaxpr:
     """Compute draws of `jaxpr` with a short last dimension along a long one."""
-    if not config.current().threefry_partitionable:
-        return jaxpr
     return derived(jaxpr, (memo_keys.FLAT_DRAWS,), lambda: _flat_draws(jaxpr))
 
 
@@ -124,6 +122,8 @@ def _form_of(eqn: Eqn) -> _Form | None:
     """Return the form for a draw of bits; None to leave it unchanged."""
     keys, shape = eqn.invars[0].aval, eqn.outvars[0].aval.shape
     if not dims.is_static(shape) or len(shape) < 2 or not is_key_dtype(keys.dtype):
+        return None
+    if not eqn.params.get("partitionable", True):
         return None
     short = shape[-1] < tuning.FLAT_DRAW_MAX_LAST_DIM and shape[-1] % 8
     if (

@@ -7,9 +7,10 @@ The dtype of a key array is an `ExtendedDType` with its implementation. The oper
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -187,27 +188,58 @@ def _(seeds: Any, *, impl: PRNGImpl) -> Any:
     return random_wrap_p.bind(impl.seed(seeds), impl=impl)
 
 
+def legacy_order() -> dict:
+    """Return the parameter that records `threefry_partitionable=False`, else none.
+
+    Formulas are written out when a jaxpr is lowered, outside the block that set the option.
+    """
+    return {} if config.thread.settings.threefry_partitionable else {"partitionable": False}
+
+
+@contextlib.contextmanager
+def in_order(partitionable: bool) -> Iterator[None]:
+    """Set the order of bits with which a primitive was bound."""
+    if config.thread.settings.threefry_partitionable == partitionable:
+        yield
+    else:
+        with config.threefry_partitionable(partitionable):
+            yield
+
+
+def random_split(keys: Any, shape: tuple) -> Any:
+    """Split each key into keys of this shape, in the order of bits that is set."""
+    return random_split_p.bind(keys, shape=shape, **legacy_order())
+
+
+def random_bits(keys: Any, bit_width: int, shape: tuple) -> Any:
+    """Draw unsigned integers of this shape for each key, in the order of bits that is set."""
+    return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **legacy_order())
+
+
 _DRAWN = {"latency": 100, "recomputes": Recompute.REPEATEDLY, "shard_rule": _shard_keys}
 random_split_p = _on_keys("random_split", **_DRAWN)
 
 
 @random_split_p.abstract
-def _(keys: ShapedArray, *, shape: tuple) -> ShapedArray:
+def _(keys: ShapedArray, *, shape: tuple, partitionable: bool = True) -> ShapedArray:
     dtype = _check_keys("random_split", keys)
     return intern_aval((*keys.shape, *shape), dtype, False, None)
 
 
 @random_split_p.composite
-def _(keys: Any, *, shape: tuple) -> Any:
+def _(keys: Any, *, shape: tuple, partitionable: bool = True) -> Any:
     impl = aval_of(keys).dtype.impl
-    return random_wrap_p.bind(impl.split(random_unwrap_p.bind(keys), shape), impl=impl)
+    with in_order(partitionable):
+        return random_wrap_p.bind(impl.split(random_unwrap_p.bind(keys), shape), impl=impl)
 
 
 random_bits_p = _on_keys("random_bits", **_DRAWN)
 
 
 @random_bits_p.abstract
-def _(keys: ShapedArray, *, bit_width: int, shape: tuple) -> ShapedArray:
+def _(
+    keys: ShapedArray, *, bit_width: int, shape: tuple, partitionable: bool = True
+) -> ShapedArray:
     _check_keys("random_bits", keys)
     dtype = OF_WIDTH.get(bit_width)
     if dtype is None:
@@ -216,9 +248,10 @@ def _(keys: ShapedArray, *, bit_width: int, shape: tuple) -> ShapedArray:
 
 
 @random_bits_p.composite
-def _(keys: Any, *, bit_width: int, shape: tuple) -> Any:
+def _(keys: Any, *, bit_width: int, shape: tuple, partitionable: bool = True) -> Any:
     impl = aval_of(keys).dtype.impl
-    return impl.random_bits(random_unwrap_p.bind(keys), bit_width, shape)
+    with in_order(partitionable):
+        return impl.random_bits(random_unwrap_p.bind(keys), bit_width, shape)
 
 
 def _no_numpy(*_: Any, **__: Any) -> Any:

@@ -26,7 +26,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 
 
-class MissingMeshError(SagaxError, RuntimeError):
+class MissingMeshError(SagaxError, RuntimeError, ValueError):
     """A bare `PartitionSpec` was used without a current mesh."""
 
     code = "SX0214"

@@ -790,9 +790,13 @@ def full_like(
     >>> lax.full_like(np.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
-    if sharding is None and shape is None and isinstance(x, Array):
-        sharding = getattr(x, "_device", None)  # same sharding as an array on many devices
-        sharding = sharding if isinstance(sharding, Sharding) else x.aval.sharding
+    if sharding is None and shape is None:
+        if isinstance(x, Array):
+            sharding = getattr(x, "_device", None)  # same sharding as an array on many devices
+            sharding = sharding if isinstance(sharding, Sharding) else x.aval.sharding
+        else:
+            sharding = getattr(x, "sharding", None)  # that of a ShapeDtypeStruct
+            sharding = sharding if isinstance(sharding, Sharding) else None
     if sharding is not None:
         plain = ShapedArray(x.shape, x.dtype, getattr(x, "weak_type", False))
         within = functools.partial(full_like, plain, fill_value, dtype, shape)
@@ -833,6 +837,9 @@ def broadcast_shapes(*shapes: Any) -> tuple:
     >>> lax.broadcast_shapes((3, 1), (4,), ())
     (3, 4)
     """
+    for s in shapes:
+        if any(isinstance(size, (int, np.integer)) and size < 0 for size in np.atleast_1d(s)):
+            raise ArgumentError.about("broadcast_shapes", "shapes", s, "sizes of at least 0")
     given = [dims.canonical_shape(s, "broadcast_shapes: argument shapes") for s in shapes]
     out: list = []
     for k in range(-max(map(len, given), default=0), 0):

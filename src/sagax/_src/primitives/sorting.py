@@ -86,6 +86,10 @@ def _(*xs: np.ndarray, dimension: int, is_stable: bool, num_keys: int) -> list:
     return [np.take_along_axis(x, order, dimension) for x in xs]
 
 
+def _is_empty(x: Any) -> bool:
+    return any(dims.same(size, 0) for size in aval_of(x).shape)
+
+
 def _take_along(x: Any, order: Any, axis: int) -> Any:
     """Take `x` along `axis` in the given order (indices within `axis`)."""
     ndim = aval_of(x).ndim
@@ -123,7 +127,7 @@ def _(
     positions = broadcasted_iota(np.int32, aval_of(primals[0]).shape, dimension)
     *outs, order = sort_p.bind(*primals, positions, **params)
     moved = [
-        Zero.like(aval_of(o)) if is_zero(t) else _take_along(t, order, dimension)
+        Zero.like(aval_of(o)) if is_zero(t) or _is_empty(o) else _take_along(t, order, dimension)
         for o, t in zip(outs, tangents, strict=True)
     ]  # fmt: skip
     return outs, moved
@@ -281,7 +285,8 @@ def _(x: np.ndarray, *, k: int, axis: int, is_stable: bool) -> list:
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, **params: Any) -> tuple:
     (x,), (t,) = primals, tangents
     values, order = top_k_p.bind(x, axis=axis, **params)
-    tangent = Zero.like(aval_of(values)) if is_zero(t) else _take_along(t, order, axis)
+    still = is_zero(t) or _is_empty(values)
+    tangent = Zero.like(aval_of(values)) if still else _take_along(t, order, axis)
     return [values, order], [tangent, Zero.like(aval_of(order))]
 
 
@@ -355,6 +360,10 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
                 expected="an int of at least 0",
             )
     axis = canonical_axis(axis, aval.ndim, "top_k")
+    if not dims.is_dim(aval.shape[axis]) and aval.shape[axis] > 1 << 31:
+        raise ArgumentValueError.about(
+            "top_k", "operand", operand, "at most 2**31 elements along the axis: indices are int32"
+        )
     return top_k_p.bind(operand, k=k, axis=axis, is_stable=bool(is_stable))
 
 

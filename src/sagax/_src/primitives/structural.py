@@ -688,16 +688,37 @@ convert_element_type_p = Primitive(
 def convert_element_type(operand: Any, new_dtype: Any) -> Any:
     """Convert the elements of `operand` to `new_dtype`, as NumPy's astype does.
 
-    A conversion from complex to real, or to boolean, takes the real part; floats saturate when they become
-    integers.
+    A conversion from complex to real, or to boolean, takes the real part, with a ComplexWarning. Floats saturate
+    when they become integers. A Python int wraps around where the dtype can't hold it.
 
     >>> lax.convert_element_type(np.array([1.7, -1.7]), np.int32)
     Array([ 1, -1], dtype=int32)
     """
     dtype = dtype_predicates.requested(new_dtype, "convert_element_type")
+    if type(operand) is int and not dtypes.is_extended(dtype):
+        operand = _wrapped(operand, dtype)
+    elif type(operand) is complex and dtypes.kind(dtype) not in "cb":
+        raise ArgumentError.about(
+            "convert_element_type",
+            "operand",
+            operand,
+            f"a real number, to become {dtypes.name(dtype)}",
+        )
+    dtypes.warn_of_lost_imaginary_part(aval_of(operand).dtype, dtype)
     if dtype == np.bool_ and dtype_predicates.is_complex(aval_of(operand).dtype):
         operand = real_p.bind(operand)
     return convert(operand, dtype)
+
+
+def _wrapped(x: int, dtype: Any) -> Any:
+    """Convert a Python int to a dtype that may not hold it: integers wrap around."""
+    if dtypes.kind(dtype) in "iu":
+        bits = dtypes.itemsize_bits(dtype)
+        x %= 1 << bits
+        if dtypes.kind(dtype) == "i" and x >> (bits - 1):
+            x -= 1 << bits
+        return np.asarray(x).astype(dtype)[()]
+    return float(x) if -(1 << 31) > x or x >= 1 << 31 else x
 
 
 def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
@@ -711,7 +732,7 @@ def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:
         and dtype != np.bool_
     ):
         x = real_p.bind(x)
-        if aval_of(x).dtype == dtype:
+        if aval_of(x).dtype == dtype and aval_of(x).weak_type == weak_type:
             return x
     return convert_element_type_p.bind(x, new_dtype=dtype, weak_type=weak_type)
 

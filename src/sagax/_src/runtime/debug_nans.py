@@ -52,7 +52,7 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
         ins = [as_array(a) for a in args]
         if primitive.is_higher_order:
             _look_inside(primitive, params, ins, ())
-        raise _error(primitive, ins, outs, origin())
+        raise _error(primitive.name, ins, outs, origin())
 
 
 def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:
@@ -60,26 +60,41 @@ def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         result = run(arrays)
-        if any(map(_classify, result if type(result) is list else [result])):
+        outs = result if type(result) is list else [result]
+        if any(map(_classify, outs)):
             search(jaxpr, arrays)
+            raise _error_of_result(outs)
         return result
 
     return watched
 
 
 def watched_call(
-    run: Callable, jaxpr: Jaxpr, consts: Sequence[Any], leaves: Callable[[Any], Sequence[Any]]
+    run: Callable,
+    jaxpr: Jaxpr,
+    consts: Sequence[Any],
+    leaves: Callable[[Any], Sequence[Any]],
+    donates: bool,
 ) -> Callable:
-    """Return a function `run(buffers, arrays)`, which calls a compiled function and checks its results."""
+    """Return a function `run(buffers, arrays)`, which calls a compiled function and checks its results.
+
+    If it donates arguments, it copies them before the call: the search needs their values.
+    """
 
     def watched(buffers: list, arrays: Sequence[ConcreteArray]) -> Any:
-        operands = list(arrays)
+        operands = [_copied(x) for x in arrays] if donates else list(arrays)
         result = run(buffers, arrays)
-        if any(map(_classify, leaves(result))) and not any(x.is_deleted() for x in operands):
+        outs = leaves(result)
+        if any(map(_classify, outs)):
             search(jaxpr, [*consts, *operands])
+            raise _error_of_result(outs)
         return result
 
     return watched
+
+
+def _copied(x: ConcreteArray) -> ConcreteArray:
+    return x if dtypes.is_extended(x.aval.dtype) else as_array(np.array(x))
 
 
 def _classify(x: Any) -> str:
@@ -98,7 +113,8 @@ def _classify(x: Any) -> str:
 def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> None:
     """Raise NonFiniteError for the operation that computes the bad results of a jaxpr.
 
-    Returns if there is none: an executable may differ from its operations in the last bit.
+    That is the first one on the way to a bad result that no other operation gave a bad operand. Returns if there is
+    none: a result may be an argument, and an executable may differ from its operations in the last bit.
     """
     arrays = [as_array(x) for x in values]
     env: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
@@ -115,7 +131,7 @@ def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> N
         if v in visited or v not in producer:
             continue
         visited.add(v)
-        bad = [a for a in producer[v].invars if type(a) is Var and _classify(env[a])]
+        bad = [a for a in producer[v].invars if a in producer and _classify(env[a])]
         todo.extend(bad)
         if not bad:
             guilty.append(producer[v])
@@ -124,7 +140,7 @@ def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> N
     eqn = next(e for e in jaxpr.eqns if e in guilty)
     ins = [_read(env, a) for a in eqn.invars]
     _look_inside(eqn.primitive, eqn.params, ins, path)
-    raise _error(eqn.primitive, ins, [env[v] for v in eqn.outvars], eqn.traceback, path)
+    raise _error(eqn.primitive.name, ins, [env[v] for v in eqn.outvars], eqn.traceback, path)
 
 
 def _read(env: dict, atom: Any) -> ConcreteArray:
@@ -175,7 +191,7 @@ def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None
             ]
             outs = [as_array(env[v].host()[rows[0]]) for v in bad]
             path = (*path, f"device {where} of shard_map")
-            raise _error(eqn.primitive, operands, outs, eqn.traceback, path)
+            raise _error(eqn.primitive.name, operands, outs, eqn.traceback, path)
 
 
 def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
@@ -214,8 +230,13 @@ def _run(closed: Any, operands: Sequence[Any]) -> list:
 # --- the error -----------------------------------------------------------------------------------
 
 
+def _error_of_result(outs: Sequence[Any]) -> NonFiniteError:
+    """Return the error for results that no operation of the function is to blame for."""
+    return _error("the result of a jitted function", (), outs, origin())
+
+
 def _error(
-    primitive: Any, ins: Sequence[Any], outs: Sequence[Any], traceback: Any, path: tuple = ()
+    name: str, ins: Sequence[Any], outs: Sequence[Any], traceback: Any, path: tuple = ()
 ) -> NonFiniteError:
     bad = next(x for x in outs if _classify(x))
     host = bad.host()
@@ -231,9 +252,7 @@ def _error(
             else:
                 operands.append(_range_of(x))
     count = int(marks.sum())
-    return NonFiniteError.found(
-        _classify(bad), primitive.name, at, operands, count, path, traceback
-    )
+    return NonFiniteError.found(_classify(bad), name, at, operands, count, path, traceback)
 
 
 def _range_of(x: ConcreteArray) -> str:

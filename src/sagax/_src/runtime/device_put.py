@@ -340,7 +340,7 @@ def make_array_from_process_local_data(
     name = "make_array_from_process_local_data"
     sharding = _checked_sharding(sharding, name)
     data = local_data if isinstance(local_data, np.ndarray) else as_array(local_data).host()
-    data = np.asarray(data, dtypes.canonicalize(data.dtype, _thread.settings.x64))
+    data = np.asarray(data, dtypes.canonicalize_given(data.dtype, _thread.settings.x64))
     if global_shape is None:
         shape: tuple = (None,) * data.ndim
     else:

@@ -126,7 +126,7 @@ class LinearMap:
 
     def apply(self, tangents: Sequence[Any]) -> list:
         """Push tangents forward; return `Zero` for outputs without one."""
-        outs = eval_jaxpr(self.jaxpr, self.residuals, *tangents)
+        outs = eval_jaxpr(prune_jaxpr(self.jaxpr), self.residuals, *tangents)
         return [t if type(t) is Zero else outs[t] for t in self.out_tangents]
 
 

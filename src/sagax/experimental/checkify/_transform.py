@@ -60,6 +60,7 @@ from sagax.experimental.checkify._errors import (
     nan_checks,
     select_failure,
 )
+from sagax.numpy._base import promotes_freely
 
 _NONE = np.int32(0)
 _NO_CHECKS: frozenset[ErrorCategory] = frozenset()
@@ -202,6 +203,7 @@ def _division(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) 
     return _bind_unchecked(eqn, ins, kinds, outcome)
 
 
+@promotes_freely
 def _check_indices(ins: Sequence[Any], indices: Indices, outcome: Outcome) -> None:
     """Check index vectors (in the last dimension), or a scalar for each axis: the starts of windows."""
     shape, (operands, axes, window) = snp.shape(ins[0]), indices

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -125,13 +126,13 @@ def new_jaxpr_eqn(
     )
 
 
-def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> list[Any]:
-    """Evaluate a closed jaxpr for the arguments.
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """Make a function of a closed jaxpr: it takes its inputs, and returns the list of its outputs.
 
-    >>> core.jaxpr_as_fun(sagax.make_jaxpr(lambda x: x + 1)(1), 2)
+    >>> core.jaxpr_as_fun(sagax.make_jaxpr(lambda x: x + 1)(1))(2)
     [Array(3, dtype=int32, weak_type=True)]
     """
-    return _jaxpr.eval_jaxpr(closed_jaxpr.jaxpr, closed_jaxpr.consts, *args)
+    return functools.partial(_jaxpr.eval_jaxpr, closed_jaxpr.jaxpr, closed_jaxpr.consts)
 
 
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:

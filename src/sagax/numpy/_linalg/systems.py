@@ -187,7 +187,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
     packed, pivots, order = lu(a)
     sign = _parity(pivots).astype(a.dtype)
     d = diagonal(packed, 0, -2, -1)
-    least = iota(np.int32, a.shape[-1]) == expand_dims(argmin(absolute(d), -1), -1)
+    least = iota(np.int32, a.shape[-1]) == expand_dims(argmin(absolute(d), -1).astype(np.int32), -1)
     others, u = prod(where(least, 1, d), -1) * sign, sum_along(where(least, d, 0), -1)
     here = expand_dims(least, -1) & expand_dims(least, -2)
     v = where(here & (d == 0)[..., None], 1, packed)

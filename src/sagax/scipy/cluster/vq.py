@@ -14,10 +14,12 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.numpy._base import promotes_freely
 
 __all__ = ["vq"]
 
 
+@promotes_freely
 def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """Assign each observation to the nearest code: its index, and the distance.
 

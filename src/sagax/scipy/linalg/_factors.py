@@ -11,6 +11,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._base import promotes_freely
 from sagax.scipy.linalg._systems import _cholesky, _triangular
 
 
@@ -33,7 +34,7 @@ def lu(
     low = snp.tril(packed[..., :, :k], -1) + snp.eye(m, k, dtype=a.dtype)
     up = snp.triu(packed)[..., :k, :]
     real = snp.finfo(a.dtype).dtype
-    permutation = (order[..., None, :] == snp.arange(m)[:, None]).astype(real)
+    permutation = (order[..., None, :] == snp.arange(m, dtype=order.dtype)[:, None]).astype(real)
     if permute_l:
         return snp.matmul(permutation.astype(a.dtype), low), up
     return permutation, low, up
@@ -222,6 +223,7 @@ def eigh_tridiagonal(
     return w if eigvals_only else (w, v)
 
 
+@promotes_freely
 def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     """Compute the Schur form T and the unitary Z with a = Z T Z^H.
 
@@ -247,6 +249,7 @@ def complex_form(a: Any) -> Any:
     return a.astype(snp.result_type(a.dtype, snp.complex64))
 
 
+@promotes_freely
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """Convert the real Schur form T, Z to the complex one.
 

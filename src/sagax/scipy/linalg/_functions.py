@@ -19,6 +19,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._base import promotes_freely
 from sagax.scipy.linalg._factors import complex_form
 from sagax.scipy.linalg._systems import _triangular
 
@@ -113,6 +114,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
     return (value, derivative) if compute_expm else derivative
 
 
+@promotes_freely
 def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """Compute the principal square root of square matrices, complex.
 
@@ -144,6 +146,7 @@ def _sqrtm(a: Any) -> Any:
     return snp.matmul(snp.matmul(z, r), _common.adjoint(z))
 
 
+@promotes_freely
 def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     """Evaluate a function of a square matrix, complex; `func` maps arrays elementwise.
 
@@ -183,6 +186,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     return result
 
 
+@promotes_freely
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """Solve A X + X B = C for X.
 

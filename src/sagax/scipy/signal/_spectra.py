@@ -13,6 +13,7 @@ import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._base import promotes_freely
 
 
 def detrend(
@@ -123,6 +124,7 @@ def _frequencies(nfft: int, fs: float, one_sided: bool) -> Any:
 _EXTENSIONS = {"even": "reflect", "odd": "reflect", "constant": "edge", "zeros": "constant"}
 
 
+@promotes_freely
 def stft(
     x: Any,
     fs: float = 1.0,
@@ -177,6 +179,7 @@ def stft(
     return _frequencies(nfft, fs, one_sided), snp.asarray(times, snp.result_type(float)), spectra
 
 
+@promotes_freely
 def istft(
     Zxx: Any,
     fs: float = 1.0,
@@ -237,6 +240,7 @@ def istft(
     return snp.asarray(times, snp.result_type(float)), x
 
 
+@promotes_freely
 def csd(
     x: Any,
     y: Any,
@@ -311,6 +315,7 @@ def _median_bias(n: int) -> float:
     return float(1 + np.sum(1.0 / (k + 1) - 1.0 / k))
 
 
+@promotes_freely
 def welch(
     x: Any,
     fs: float = 1.0,

@@ -128,11 +128,13 @@ def gmres(
 def _operator(function: str, name: str, a: Any) -> Operator:
     if callable(a):
         return a
-    shape = snp.shape(a)
+    shape = a.shape if hasattr(a, "shape") else snp.shape(a)
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise ShapeError.about(
+        raise ArgumentValueError.about(
             f"scipy.sparse.linalg.{function}", name, a, "a linear function, or a square matrix"
         )
+    if not hasattr(a, "__array__") and hasattr(a, "__matmul__"):
+        return lambda x: a @ x  # an operator of the user's own
     return lambda x: snp.matmul(a, x)
 
 
@@ -156,7 +158,7 @@ def _solve(
         x0 = trees.tree_map(snp.zeros_like, b)
     x0 = trees.tree_map(snp.asarray, x0)
     if trees.tree_structure(x0) != trees.tree_structure(b):
-        raise ArgumentError(
+        raise ArgumentValueError(
             "x0 and b must have matching tree structure",
             function=function,
             expected=str(trees.tree_structure(b)),

@@ -12,7 +12,7 @@ import sagax.numpy as snp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax.numpy._base import as_array, as_operand, dtype_of, promote_inexact
+from sagax.numpy._base import as_array, as_operand, dtype_of, promote_inexact, promotes_freely
 
 
 def _size(function: str, argument: str, value: Any) -> int:
@@ -95,6 +95,7 @@ def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
     return snp.stack([snp.stack(row) for row in table]), snp.stack(slopes)
 
 
+@promotes_freely
 def sph_harm_y(
     n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None
 ) -> Array:

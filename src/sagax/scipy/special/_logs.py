@@ -9,11 +9,13 @@ import sagax.nn.normalization as _sums
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax._src.primitives.transcendental import logistic
+from sagax.numpy._base import promotes_freely
 from sagax.scipy.special._elementwise import special
 
 Axis = int | Sequence[int] | None
 
 
+@promotes_freely
 def logsumexp(
     a: Any,
     axis: Axis = None,

@@ -244,7 +244,7 @@ def ndtri(p: Any) -> Array:
     tail = (lower > 0) & (lower < 0.2)
     safe = snp.where(tail, lower, 0.1)
     log_p = snp.log(safe)
-    x = -snp.sqrt(-2 * log_p - snp.log(2 * math.pi * (-2 * log_p)) * (log_p < -2.5))
+    x = -snp.sqrt(-2 * log_p - snp.where(log_p < -2.5, snp.log(2 * math.pi * (-2 * log_p)), 0))
     for _ in range(5 if double(p) else 4):  # Newton for the logarithm, which is nearly a parabola
         x = x - (_log_ndtr(x) - log_p) / _mills(x)
     x = snp.where(tail, x, _ROOT_2 * _erf_inv(2 * snp.where(tail, 0.5, lower) - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ParamSpec
@@ -31,9 +32,13 @@ _SUMMARIES = {
 
 def promoting(formula: Callable[_P, Array]) -> Callable[_P, Array]:
     """Promote arguments to floating point arrays of their common dtype, then apply `formula`."""
+    return _promoting(formula, formula)
+
+
+def _promoting(formula: Callable[_P, Array], evaluate: Callable[..., Array]) -> Callable[_P, Array]:
+    """Promote the arguments of `formula`, then apply `evaluate`."""
     signature = inspect.signature(formula)
     name = formula.__name__
-    evaluate: Callable[..., Array] = formula
 
     @functools.wraps(formula)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
@@ -47,11 +52,15 @@ def promoting(formula: Callable[_P, Array]) -> Callable[_P, Array]:
 
 @dataclass(frozen=True)
 class Distribution:
-    """Declare a univariate distribution: its name, and for docstrings its density and parameters."""
+    """Declare a univariate distribution: its name, and for docstrings its density and parameters.
+
+    `valid` tells of the parameters that it names where the distribution exists; scales are positive.
+    """
 
     name: str
     density: str
     parameters: str
+    valid: Callable[..., Any] | None = None
 
     def function(
         self, arguments: str, result: str
@@ -63,19 +72,40 @@ class Distribution:
 
         def decorate(formula: Callable[_P, Array]) -> Callable[_P, Array]:
             function = formula.__name__
-            first = next(iter(inspect.signature(formula).parameters))
+            parameters = tuple(inspect.signature(formula).parameters)
+            first = parameters[0]
             formula.__doc__ = f"""{_SUMMARIES[function].format(first)}
 
     {self.density}
     {self.parameters} Arguments broadcast, and become floating point.
+    NaN where a parameter is not valid, or an argument is NaN.
 
     >>> from sagax.scipy.stats import {self.name}
     >>> {self.name}.{function}({arguments})
     Array({result}, dtype=float32, weak_type=True)
     """
-            return promoting(formula)
+
+            def evaluate(*args: Any) -> Array:
+                found = formula(*args)  # type: ignore[call-arg]
+                return snp.where(self._exists(dict(zip(parameters, args))), found, snp.nan)
+
+            return _promoting(formula, evaluate)
 
         return decorate
+
+    def _exists(self, arguments: dict[str, Any]) -> Any:
+        """Tell where a function is defined: comparisons with NaN are false."""
+        names = tuple(arguments)
+        at = arguments[names[0]]
+        conditions = [(at >= 0) & (at <= 1) if names[0] == "q" else at == at]
+        if "loc" in arguments:
+            conditions.append(arguments["loc"] == arguments["loc"])
+        if "scale" in arguments:
+            conditions.append(arguments["scale"] > 0)
+        if self.valid is not None:
+            named = inspect.signature(self.valid).parameters
+            conditions.append(self.valid(*[arguments[name] for name in named]))
+        return functools.reduce(operator.and_, conditions)
 
 
 def exp_of(logarithm: Callable[_P, Array]) -> Callable[_P, Array]:

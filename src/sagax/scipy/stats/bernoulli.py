@@ -15,6 +15,7 @@ _bernoulli = Distribution(
     "bernoulli",
     "The probability of k is p for k = 1 and 1 - p for k = 0.",
     "`p` is the probability of 1; `loc`, where there is one, is added to both values.",
+    lambda p: (p >= 0) & (p <= 1),
 )
 
 

@@ -15,6 +15,7 @@ _beta = Distribution(
     "beta",
     "The density is z**(a - 1) (1 - z)**(b - 1) / (B(a, b) scale), with z = (x - loc) / scale.",
     "`a` and `b` are the shapes; the support is [loc, loc + scale].",
+    lambda a, b: (a > 0) & (b > 0),
 )
 
 

@@ -15,6 +15,7 @@ _betabinom = Distribution(
     "betabinom",
     "The probability of k is C(n, k) B(k + a, n - k + b) / B(a, b).",
     "`n` is the number of trials, `a` and `b` are the shapes of the beta distribution of the success probability.",
+    lambda n, a, b: (n >= 0) & (n == snp.floor(n)) & (a > 0) & (b > 0),
 )
 
 

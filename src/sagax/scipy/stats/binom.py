@@ -15,6 +15,7 @@ _binom = Distribution(
     "binom",
     "The probability of k is C(n, k) p**k (1 - p)**(n - k).",
     "`n` is the number of trials, `p` the probability of a success.",
+    lambda n, p: (n >= 0) & (n == snp.floor(n)) & (p >= 0) & (p <= 1),
 )
 
 

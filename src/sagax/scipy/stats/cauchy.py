@@ -42,11 +42,17 @@ def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 logsf = _cauchy.function("1.0", "-1.3862944")(log_of(sf))
 
 
+def _quantile(q: Any) -> Array:
+    """tan(pi (q - 1/2)), infinite at 0 and 1."""
+    found = snp.tan(snp.pi * (q - 0.5))
+    return snp.where(q == 0, -snp.inf, snp.where(q == 1, snp.inf, found))
+
+
 @_cauchy.function("0.75", "1.")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return loc + scale * snp.tan(snp.pi * (q - 0.5))
+    return loc + scale * _quantile(q)
 
 
 @_cauchy.function("0.25", "1.")
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return loc + scale * snp.tan(snp.pi * (0.5 - q))
+    return loc - scale * _quantile(q)

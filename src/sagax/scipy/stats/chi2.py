@@ -15,6 +15,7 @@ _chi2 = Distribution(
     "chi2",
     "The density is z**(df / 2 - 1) exp(-z / 2) / (2**(df / 2) gamma(df / 2) scale), with z = (x - loc) / scale.",
     "`df` are the degrees of freedom, `loc` is the lower bound, `scale` the scale.",
+    lambda df: df > 0,
 )
 
 

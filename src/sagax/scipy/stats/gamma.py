@@ -15,6 +15,7 @@ _gamma = Distribution(
     "gamma",
     "The density is z**(a - 1) exp(-z) / (gamma(a) scale) for z >= 0, with z = (x - loc) / scale.",
     "`a` is the shape, `loc` the lower bound, `scale` the scale.",
+    lambda a: a > 0,
 )
 
 

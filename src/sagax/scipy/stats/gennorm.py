@@ -15,6 +15,7 @@ _gennorm = Distribution(
     "gennorm",
     "The density is beta exp(-|z|**beta) / (2 gamma(1 / beta) scale), with z = (x - loc) / scale.",
     "`beta` is the exponent, `loc` the mean, `scale` the scale.",
+    lambda beta: beta > 0,
 )
 
 

@@ -15,6 +15,7 @@ _geom = Distribution(
     "geom",
     "The probability of k is (1 - p)**(k - 1) p for k >= 1.",
     "`p` is the probability of a success, `loc` is added to the number of trials.",
+    lambda p: (p > 0) & (p <= 1),
 )
 
 

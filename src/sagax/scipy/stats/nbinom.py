@@ -15,6 +15,7 @@ _nbinom = Distribution(
     "nbinom",
     "The probability of k is C(n + k - 1, k) p**n (1 - p)**k.",
     "`n` is the number of successes, `p` the probability of each.",
+    lambda n, p: (n > 0) & (p > 0) & (p <= 1),
 )
 
 

@@ -14,6 +14,7 @@ _pareto = Distribution(
     "pareto",
     "The density is b / (z**(b + 1) scale) for z >= 1, with z = (x - loc) / scale.",
     "`b` is the exponent; the lower bound is loc + scale.",
+    lambda b: b > 0,
 )
 
 

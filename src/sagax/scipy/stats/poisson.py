@@ -15,6 +15,7 @@ _poisson = Distribution(
     "poisson",
     "The probability of k is mu**k exp(-mu) / k!.",
     "`mu` is the mean, `loc` is added to the counts.",
+    lambda mu: mu >= 0,
 )
 
 

@@ -15,6 +15,7 @@ _t = Distribution(
     "t",
     "The density is in proportion to (1 + z**2 / df)**(-(df + 1) / 2), with z = (x - loc) / scale.",
     "`df` are the degrees of freedom, `loc` is the median, `scale` the scale.",
+    lambda df: df > 0,
 )
 
 

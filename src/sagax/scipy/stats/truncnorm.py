@@ -15,6 +15,7 @@ _truncnorm = Distribution(
     "truncnorm",
     "The density is that of `norm` in [loc + a scale, loc + b scale], normalized.",
     "`a` and `b` are the bounds, in units of `scale` from `loc`.",
+    lambda a, b: a < b,
 )
 
 

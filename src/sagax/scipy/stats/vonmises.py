@@ -15,6 +15,7 @@ _vonmises = Distribution(
     "vonmises",
     "The density is exp(kappa cos(x)) / (2 pi i0(kappa)).",
     "`kappa` is the concentration around 0.",
+    lambda kappa: kappa >= 0,
 )
 
 

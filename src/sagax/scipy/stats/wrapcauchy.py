@@ -14,6 +14,7 @@ _wrapcauchy = Distribution(
     "wrapcauchy",
     "The density is (1 - c**2) / (2 pi (1 + c**2 - 2 c cos(x))) in [0, 2 pi].",
     "`c`, between 0 and 1, is the concentration around 0.",
+    lambda c: (c > 0) & (c < 1),
 )
 
 

@@ -299,6 +299,8 @@ def kernel(
         more["indices_of_shape_operands"] = f"dense<{positions}> : tensor<{len(positions)}xi64>"
     if any(0 in x.aval.shape for x in operands):
         return [_of_nothing(b, out, batch) for out in outs]
+    if batch and not shapes and len(b.module.devices) > 1:
+        more["sdy__sharding_rule"] = _sharding_rule([x.aval for x in operands], outs, batch)
     if target is None:
         target = f"lapack_{_LETTER[operands[0].aval.dtype]}{name}_ffi"
     return b.custom_call(
@@ -319,6 +321,29 @@ def kernel(
         mhlo__frontend_attributes=f'{{num_batch_dims = "{batch}"}}',
         **more,
     )
+
+
+def _sharding_rule(operands: Sequence[Any], outs: Sequence[Any], batch: int) -> str:
+    """Return the rule by which the partitioner shards stacks: each device computes its own matrices.
+
+    Batch dimensions correspond, every other dimension is a factor of its own.
+    """
+    sizes: list[int] = list(operands[0].shape[:batch])
+
+    def factors(aval: Any) -> str:
+        own = list(range(batch)) if aval.ndim >= batch else []
+        for size in aval.shape[len(own) :]:
+            own.append(len(sizes))
+            sizes.append(size)
+        return f"[{', '.join([_factor(i) for i in own])}]"
+
+    ins, results = [", ".join(map(factors, avals)) for avals in (operands, outs)]
+    listed = ", ".join([f"{_factor(i)}={size}" for i, size in enumerate(sizes)])
+    return f"#sdy.op_sharding_rule<({ins})->({results}) {{{listed}}}, custom>"
+
+
+def _factor(i: int) -> str:
+    return "ijklmnopqrstuvwxyz"[i] if i < 18 else f"z_{i - 17}"
 
 
 def _of_nothing(b: Any, out: ShapedArray, batch: int) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config
 from sagax._src.core import dims, memo_keys
 from sagax._src.core.families import Default
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
@@ -342,7 +341,7 @@ def _split(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
         isinstance(keys, Cells)
         and out is not None
         and out.known
-        and splits_like_fold_in(avals[0].dtype)
+        and splits_like_fold_in(avals[0].dtype, params)
     ):
         ids = keys.array.reshape(-1)
         parts = out.ledgers[0].size // max(ids.size, 1)
@@ -359,10 +358,9 @@ def _accounts(keys: Cells, ids: np.ndarray) -> list[tuple[Ledger, int] | None]:
     return [locate(keys.ledgers, key) for key in ids.tolist()]
 
 
-def splits_like_fold_in(dtype: KeyDType) -> bool:
+def splits_like_fold_in(dtype: KeyDType, params: dict) -> bool:
     """Return whether split(key)[i] is the same key as fold_in(key, i)."""
-    partitionable = config.thread.settings.threefry_partitionable
-    return partitionable and dtype.impl.name in ("threefry2x32", "rbg")
+    return params.get("partitionable", True) and dtype.impl.name in ("threefry2x32", "rbg")
 
 
 @random_fold_in_p.key

@@ -114,7 +114,7 @@ def watched_operation(
             return run
 
     if primitive is random_split_p and not in_avals[0].shape and dims.is_static(out.shape):
-        return _watched_split(run, out)
+        return _watched_split(run, params, out)
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = [_operand(x) for x in arrays]
@@ -129,10 +129,10 @@ def watched_operation(
 _SPLIT = Site("random_split", 0)
 
 
-def _watched_split(run: Callable, out: Any) -> Callable:
+def _watched_split(run: Callable, params: dict, out: Any) -> Callable:
     """Split a single key: a fast path of the analysis."""
     size = math.prod(out.shape)
-    related = splits_like_fold_in(out.dtype)
+    related = splits_like_fold_in(out.dtype, params)
 
     def watched(arrays: Sequence[ConcreteArray]) -> Any:
         cells = cells_of(arrays[0])
