@@ -11,6 +11,7 @@ from sagax._src.api import arguments
 from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.references import Ref
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
@@ -85,7 +86,7 @@ def _split_aux(result: Any, name: str, fun: Any) -> tuple[Any, Any]:
 
 def has_derivative(x: Any) -> bool:
     """Return whether values like `x` are differentiable."""
-    return dtypes.is_inexact(aval_of(x).dtype)
+    return type(x) is not Ref and dtypes.is_inexact(aval_of(x).dtype)
 
 
 class _pulling(tracing):
@@ -220,6 +221,14 @@ def check_inputs(
     paths = functools.partial(leaf_names, fun, args, positions)
     arguments.check_operands(leaves, paths, name, fun)
     for i, x in enumerate(leaves):
+        if type(x) is Ref:
+            raise ArgumentError(
+                f"{name} cannot differentiate with respect to a reference, whose gradient is another reference",
+                function=name,
+                argument=paths()[i],
+                got=repr(x.aval),
+                fix="pass it in another argument, or use vjp and the method `with_refs` of its result",
+            )
         dtype = aval_of(x).dtype
         if holomorphic:
             if not dtype_predicates.is_complex(dtype):

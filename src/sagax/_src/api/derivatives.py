@@ -21,6 +21,7 @@ from sagax._src.api.autodiff_common import (
     vjp_flat,
 )
 from sagax._src.api.jit import is_shaped, shaped
+from sagax._src.api.reference_arguments import ReferenceArguments
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, structure_error, unusable_leaf
 from sagax._src.core import dims, dtype_predicates, dtypes
@@ -147,6 +148,8 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
         )
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "jvp", fun)
+    references, tangent_references = ReferenceArguments(leaves), ReferenceArguments(tangent_leaves)
+    leaves, tangent_leaves = references.values, tangent_references.values
     _check_tangents(tangent_leaves, _tangent_paths(paths), f"jvp of {function_name(fun)}")
     ins = []
     for i, (p, t) in enumerate(zip(leaves, tangent_leaves, strict=True)):
@@ -167,7 +170,14 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     flat = FlatFunction(fun, tree, "jvp", has_aux)
     with tracing(fun, "jvp"):
         info = info_of(fun, "jvp", paths)
-        outs, out_tangents = jvp_transform.jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
+        function = references.on_values(flat) if references else flat
+        values = [as_value(p) for p in leaves]
+        outs, out_tangents = jvp_transform.jvp_flat(function, values, ins, info)
+    if references:
+        outs, written = references.split(outs)
+        out_tangents, moved = references.split(out_tangents)
+        references.store(written)
+        tangent_references.store([instantiate(t) for t in moved])
     outs, aux = flat.split(outs)
     out_tangents = out_tangents[: len(outs)]
     result = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import info_of
+from sagax._src.api.reference_arguments import ReferenceArguments
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import dims
@@ -124,6 +125,7 @@ def _mapped(
             for i, (x, axis) in enumerate(zip(leaves, axes, strict=True))
         ]
         size = _size(fun, leaves, in_dims, axis_size, paths)
+        references = ReferenceArguments(leaves, [d is not None for d in in_dims])
         cell: list[Any] = []
 
         def with_examples(shape: tuple) -> tuple:
@@ -142,15 +144,26 @@ def _mapped(
             return outs
 
         values = [
-            sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
+            sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x
+            for x in references.values
         ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
         cut = batch_transform.example_sharding(mapped_avals, in_dims)
         axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
         with tracing(fun, "vmap"):
             outs, out_dims = batch_transform.batch_flat(
-                flat, axis, values, in_dims, info_of(fun, "vmap", paths)
+                references.on_values(flat) if references else flat,
+                axis,
+                values,
+                in_dims,
+                info_of(fun, "vmap", paths),
             )
+        if references:
+            outs, written = references.split(outs)
+            out_dims, written_dims = references.split(out_dims)
+            where = [in_dims[i] for i in references.positions]
+            moved = zip(written, written_dims, where, strict=True)
+            references.store([batch_transform.move_batch_dim(*x, axis) for x in moved])
         (out_tree,) = cell
         result = out_tree.unflatten(outs)
         if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis

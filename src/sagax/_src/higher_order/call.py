@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sagax._src import config
 from sagax._src.core.families import HIGHER_ORDER, CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive
 from sagax._src.core.staging import hoist_constants
 from sagax._src.core.tangents import (
     linear_marks,
@@ -23,12 +23,13 @@ from sagax._src.transforms.prune import prune_call
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import batch as batch_transform
+    from sagax._src.transforms import discharge as discharge_transform
     from sagax._src.transforms import jvp as jvp_transform
     from sagax._src.transforms import linearize as linearize_transform
     from sagax._src.transforms import transpose as transpose_transform
 
 
-jit_p = Primitive(
+jit_p = HigherOrderPrimitive(
     "jit",
     family=HIGHER_ORDER,
     cotangent_mask=CotangentMask.INSIDE,
@@ -119,6 +120,11 @@ def _(
 ) -> tuple:
     batched, out_dims = batch_transform.batch_jaxpr(jaxpr, axis, tuple(in_dims))
     return call(batched, args, name=name, **params), list(out_dims)
+
+
+@jit_p.discharge
+def _(args: Sequence[Any], owned: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    return discharge_transform.discharge_call(jit_p, args, owned, jaxpr, **params)
 
 
 jit_p.prune_rule = prune_call

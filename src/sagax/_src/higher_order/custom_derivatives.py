@@ -19,7 +19,7 @@ from sagax._src.argument_checks.functions import (
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import same_type
 from sagax._src.core.tangents import Zero
-from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.core.value import aval_of, is_argument, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.higher_order.custom_derivative_primitives import (
@@ -154,7 +154,7 @@ class _Custom:
         self, leaves: Sequence[Any], dynamic: Sequence[Any], positions: Sequence[int]
     ) -> None:
         for i, x in enumerate(leaves):
-            if not is_operand(x):
+            if not is_argument(x):
                 raise unusable_leaf(
                     x,
                     f"{type(self).__name__} {self.name}",
@@ -499,7 +499,7 @@ class custom_vjp(_Custom):
         cell[:] = [out_tree]
         residuals, tree_of_residuals = trees.flatten_argument(fwd_name, "residuals", pair[1])
         for i, x in enumerate(residuals):
-            if not is_operand(x):
+            if not is_argument(x):
                 raise unusable_leaf(
                     x,
                     f"custom_vjp fwd rule {fwd_name}",
