@@ -32,6 +32,7 @@ from sagax import typing as typing
 from sagax._autofix.interactive import explain as explain
 from sagax._autojit.convert import autojit as autojit
 from sagax._src.api.compile_log import explain_compiles as explain_compiles
+from sagax._src.api.derivatives import fwd_and_bwd as fwd_and_bwd
 from sagax._src.api.environment import print_environment_info as print_environment_info
 from sagax._src.api.hlo import xla_computation as xla_computation
 from sagax._src.api.jacobians import hessian as hessian

@@ -120,14 +120,27 @@ class Pullback:
         self.avals = avals
         self.zero_cotangents = zero_cotangents  # auxiliary outputs have no cotangents
 
+    def with_residuals(self, linear: linearize_transform.LinearMap) -> Pullback:
+        """Return the same pullback by another linear map."""
+        return Pullback(
+            linear, self.marks, self.avals, self.zero_cotangents, self.boundary, self.safe_where
+        )
+
     def inexact(self, cts: Sequence[Any]) -> list:
         """Return the cotangents of the differentiable inputs."""
+        return self._pulled([*cts, *self.zero_cotangents])
+
+    def _pulled(self, cts: Sequence[Any]) -> list:
         with self.boundary, config.with_option("safe_where", self.safe_where):
-            found = pull_back(self.linear, [*cts, *self.zero_cotangents])
+            found = pull_back(self.linear, cts)
         return [as_value(instantiate(c)) for c in found]
 
     def __call__(self, cts: Sequence[Any]) -> list:
-        found = iter(self.inexact(cts))
+        return self.of_all([*cts, *self.zero_cotangents])
+
+    def of_all(self, cts: Sequence[Any]) -> list:
+        """Return the cotangents of the inputs, given one for each output, auxiliary ones too."""
+        found = iter(self._pulled(cts))
         return [
             next(found) if m else instantiate(Zero(a))
             for m, a in zip(self.marks, self.avals, strict=True)
@@ -147,14 +160,26 @@ def vjp_flat(
     has_aux: bool,
     paths: Callable[[], Sequence[str]],
     safe_where: bool | None = None,
+    references: Any = None,
+    nonzero: Sequence[bool] | None = None,
 ) -> tuple:
-    """Compute flat outputs, a flat pullback, the output structure and auxiliary data."""
+    """Compute flat outputs, a flat pullback, the output structure and auxiliary data.
+
+    `references` are those among the arguments, whose contents are differentiated; `nonzero` are the arguments
+    that have tangents.
+    """
     flat = FlatFunction(fun, tree, name, has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
+    if nonzero is not None:
+        marks = [m and nz for m, nz in zip(marks, nonzero, strict=True)]
     info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, name):
-        outs, linear = linearize_transform.linearize_flat(flat, values, marks, None, info)
+        function = references.on_values(flat) if references else flat
+        outs, linear = linearize_transform.linearize_flat(function, values, marks, None, info)
+    if references:
+        outs, written = references.split(outs)
+        references.store(written)
     total = len(outs)
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]

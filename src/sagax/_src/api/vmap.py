@@ -19,6 +19,7 @@ from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.primitives.structural import reduce_sum
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
@@ -48,6 +49,7 @@ def vmap(
         all examples) or a pytree of them.
       axis_name: a name for collectives such as `lax.psum`.
       axis_size: the number of examples, needed if nothing is mapped.
+      sum_match: where `out_axes` is None, sum results that differ over the examples.
       spmd_axis_name: the axis of a mesh, or axes, along which a `shard_map` inside divides the examples.
 
     Raises:
@@ -82,9 +84,9 @@ def vmap(
         ) from None
 
     def make(fun: Any) -> Callable:
-        return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+        return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match)
 
-    key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+    key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match)
     return eager_transforms.transformed(fun, key, make, dynamic=range, dynamic_scalars=False)
 
 
@@ -95,6 +97,7 @@ def _mapped(
     axis_name: Any,
     axis_size: Any,
     spmd_axis_name: Any,
+    sum_match: bool,
 ) -> Callable:
     """Map with checked options."""
 
@@ -172,6 +175,8 @@ def _mapped(
         moved_outs = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
             x = x if hasattr(x, "aval") else sockets.concrete(x)
+            if w is None and d is not None and sum_match:
+                x, d = reduce_sum(x, (d,)), None
             if w is None and d is not None:
                 path = trees.argument_path("result", trees.key_paths(result)[i])
                 raise ArgumentValueError(

@@ -22,6 +22,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.transforms.prune import prune_call
 
 if TYPE_CHECKING or lazy_imports():
+    from sagax._src.higher_order import backward_logs
     from sagax._src.transforms import batch as batch_transform
     from sagax._src.transforms import discharge as discharge_transform
     from sagax._src.transforms import jvp as jvp_transform
@@ -100,6 +101,9 @@ def _(
 
 @jit_p.transpose
 def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: Any) -> list:
+    if backward_logs.are_collected():  # what rules log must be values of the caller
+        with params.get("under", config.unchanged):
+            return transpose_transform.backward(jaxpr.jaxpr, (), args, cts)
     with params.get("under", config.unchanged):
         transposed, marks = transpose_transform.transpose_jaxpr(
             jaxpr, linear_marks(args), nonzero_marks(cts)
