@@ -85,9 +85,7 @@ class StatefulPRNG:
         drawn = functions.normal(self.key(), _shape(size, loc, scale), dtype)
         return (snp.asarray(loc) + snp.asarray(scale) * drawn).astype(drawn.dtype)
 
-    def integers(
-        self, low: Any, high: Any = None, size: Size = None, *, dtype: Any = int
-    ) -> Array:
+    def integers(self, low: Any, high: Any = None, size: Size = None, *, dtype: Any = int) -> Array:
         """Draw integers from [low, high), or from [0, low)."""
         low, high = (0, low) if high is None else (low, high)
         shape = _shape(size, low, high)
