@@ -271,7 +271,9 @@ trees.register_pytree_node(
         (v.args_res, v.opaque_residuals, v.structured_residuals),
         (v.fun, v.in_tree, v.out_tree, v.want_logs),
     ),
-    lambda static, children: VJP(*static[:3], *children, static[3]),
+    lambda static, children: VJP(
+        static[0], static[1], static[2], children[0], children[1], children[2], static[3]
+    ),
 )
 
 

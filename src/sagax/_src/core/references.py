@@ -8,7 +8,7 @@ without a value instead, which stand for variables of its jaxpr.
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import dtypes
 from sagax._src.core.avals import ShapedArray
@@ -114,6 +114,12 @@ class Ref:
         self._frozen: str | None = None  # the function that ended its use
         # whether others may hold the eager contents, so that they must not be overwritten in place
         self._shared = True
+
+    if TYPE_CHECKING:  # primitives/references.py installs the operations
+
+        def __getitem__(self, index: Any) -> Any: ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def shape(self) -> tuple:

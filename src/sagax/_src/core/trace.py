@@ -48,7 +48,7 @@ class Trace:
     records = False  # whether it only records operations
     discharges = False  # whether it replaces references by values
     # of values that exist within the trace: an adjective, and that of the transformed function
-    values: tuple[str, str] | None = None
+    described_as: tuple[str, str] | None = None
     parent: Any  # the outer trace; None at the bottom
     debug_info: (
         Any  # names of the traced function and its arguments; None if it has no user function

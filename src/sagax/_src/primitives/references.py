@@ -363,7 +363,9 @@ class ReferencePrimitive(Primitive):
 
     __slots__ = ("apply_rule", "text")
 
-    takes_references = True
+    @property
+    def takes_references(self) -> bool:
+        return True
 
     def bind(self, ref: Any, *args: Any, **params: Any) -> Any:
         """Apply the operation to the contents, or record an equation."""
@@ -493,7 +495,7 @@ def _put(ref: Ref, value: Any) -> None:
 
 def _beyond(aval: Any, trace: Trace) -> ArgumentError:
     """Return the error for a write of a value that exists within `trace` only."""
-    adjective, transform = trace.values or ("traced", "transformed")
+    adjective, transform = trace.described_as or ("traced", "transformed")
     return ArgumentError(
         f"a value that is {adjective} cannot be written to a reference from outside of the {transform} "
         f"function, of type {aval!r}",

@@ -100,7 +100,7 @@ class BatchTrace(Trace):
 
     __slots__ = ("arguments", "batch_axis")
 
-    values = "mapped by vmap", "mapped"
+    described_as = "mapped by vmap", "mapped"
 
     def __init__(self, parent: Trace, axis: BatchAxis) -> None:
         super().__init__(parent)

@@ -40,7 +40,7 @@ class JVPTrace(Trace):
 
     __slots__ = ()
 
-    values = "differentiated", "differentiated"
+    described_as = "differentiated", "differentiated"
 
     def wrap(self, primal: Any, tangent: Any, sources: int = 0) -> Any:
         return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent, sources)

@@ -62,7 +62,7 @@ class LinearizeTrace(Trace):
 
     __slots__ = ("tangents",)
 
-    values = "differentiated", "differentiated"
+    described_as = "differentiated", "differentiated"
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent)

@@ -395,15 +395,16 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
         full = snp.broadcast_to(limit, (nse, len(sizes)))
         return values, full.at[target].set(rows, mode="drop")
 
-    found = _batched(one, mat.n_batch, data, indices) if mat.nse else (data, indices)
-    return mat._like(*found, mat.shape, True, True)
+    if mat.nse:
+        data, indices = _batched(one, mat.n_batch, data, indices)
+    return mat._like(data, indices, mat.shape, True, True)
 
 
 def _count_unique(indices: np.ndarray, sizes: tuple) -> int:
     counts = [0]
     if not sizes:
         return min(1, indices.shape[-2])
-    for rows in indices.reshape(-1, *indices.shape[-2:]):
+    for rows in indices.reshape((-1, *indices.shape[-2:])):
         inside = ((rows >= 0) & (rows < np.array(sizes))).all(-1)
         counts.append(len(np.unique(rows[inside], axis=0)))
     return max(counts)
@@ -432,8 +433,8 @@ def bcoo_update_layout(
     >>> sparse.bcoo_update_layout(m, n_batch=0).indices.tolist()
     [[0, 0], [1, 1]]
     """
-    n_batch = mat.n_batch if n_batch is None else n_batch
-    n_dense = mat.n_dense if n_dense is None else n_dense
+    n_batch = int(mat.n_batch if n_batch is None else n_batch)
+    n_dense = int(mat.n_dense if n_dense is None else n_dense)
     if n_batch < 0 or n_dense < 0 or n_batch + n_dense > mat.ndim:
         raise wrong(
             "bcoo_update_layout",

@@ -27,7 +27,8 @@ def _solve(data: Any, indices: Any, indptr: Any, b: Any, *, transposed: bool) ->
     n = args[2].shape[0] - 1
     matrix = scipy.sparse.csr_matrix(args, shape=(n, n)).tocsc()
     b = np.asarray(b)
-    return scipy.sparse.linalg.spsolve(matrix.T if transposed else matrix, b).astype(b.dtype)
+    found: Any = scipy.sparse.linalg.spsolve(matrix.T if transposed else matrix, b)
+    return found.astype(b.dtype)
 
 
 def spsolve(

@@ -307,8 +307,8 @@ class Slerp(NamedTuple):
             raise ArgumentValueError.about(
                 "Slerp.init", "times", times, f"a time for each of {len(rotations)} rotations"
             )
-        start = rotations[:-1]
-        return cls(times, snp.diff(times), start, (start.inv() * rotations[1:]).as_rotvec())
+        start, end = Rotation(rotations.quat[:-1]), Rotation(rotations.quat[1:])
+        return cls(times, snp.diff(times), start, (start.inv() * end).as_rotvec())
 
     def __call__(self, times: Any) -> Rotation:
         """Return the rotations at these times."""
