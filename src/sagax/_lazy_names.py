@@ -24,6 +24,7 @@ from sagax import numpy as numpy
 from sagax import ops as ops
 from sagax import profiler as profiler
 from sagax import random as random
+from sagax import ref as ref
 from sagax import scipy as scipy
 from sagax import sharding as sharding
 from sagax import stages as stages
@@ -31,6 +32,7 @@ from sagax import typing as typing
 from sagax._autofix.interactive import explain as explain
 from sagax._autojit.convert import autojit as autojit
 from sagax._src.api.compile_log import explain_compiles as explain_compiles
+from sagax._src.api.derivatives import fwd_and_bwd as fwd_and_bwd
 from sagax._src.api.environment import print_environment_info as print_environment_info
 from sagax._src.api.hlo import xla_computation as xla_computation
 from sagax._src.api.jacobians import hessian as hessian
@@ -47,6 +49,7 @@ from sagax._src.api.pmap import pmap as pmap
 from sagax._src.api.shard_map import shard_map as shard_map
 from sagax._src.api.shard_map import smap as smap
 from sagax._src.callbacks.callbacks import pure_callback as pure_callback
+from sagax._src.core.references import Ref as Ref
 from sagax._src.higher_order.closures import closure_convert as closure_convert
 from sagax._src.higher_order.closures import custom_gradient as custom_gradient
 from sagax._src.higher_order.custom_derivatives import custom_jvp as custom_jvp
@@ -54,6 +57,10 @@ from sagax._src.higher_order.custom_derivatives import custom_vjp as custom_vjp
 from sagax._src.higher_order.remat import checkpoint as checkpoint
 from sagax._src.higher_order.remat import checkpoint as remat
 from sagax._src.higher_order.remat import checkpoint_policies as checkpoint_policies
+from sagax._src.primitives.references import empty_ref as empty_ref
+from sagax._src.primitives.references import free_ref as free_ref
+from sagax._src.primitives.references import freeze as freeze
+from sagax._src.primitives.references import new_ref as new_ref
 from sagax._src.runtime.device_put import make_array_from_callback as make_array_from_callback
 from sagax._src.runtime.device_put import (
     make_array_from_process_local_data as make_array_from_process_local_data,

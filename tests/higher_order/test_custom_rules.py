@@ -70,8 +70,8 @@ def test_custom_gradient_used_wrongly(fun, kind, words):
 
 
 def test_custom_gradient_options_that_are_not_supported():
-    with pytest.raises(NotImplementedError, match="with_logs"):
-        sagax.custom_gradient(with_logs=True)
+    with pytest.raises(NotImplementedError, match="remat"):
+        sagax.custom_gradient(remat=True)
 
 
 # closure_convert ------------------------------------------------------------------------------------

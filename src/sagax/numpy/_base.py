@@ -16,6 +16,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.references import AbstractRef
 from sagax._src.core.trace import evaluation as _evaluation
 from sagax._src.core.trace import state as _state
 from sagax._src.core.value import Array, aval_of, not_an_array, sockets
@@ -45,6 +46,8 @@ def refused(function: str, x: Any, position: int) -> ArgumentError:
         fix = "make it an array first: numpy.asarray(...)"
     elif x is None:
         fix = None
+    elif isinstance(getattr(x, "aval", None), AbstractRef):
+        fix = "read the reference first: ref[...]"
     else:
         fix = "convert it to an array first"
     return ArgumentError(

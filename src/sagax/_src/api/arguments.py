@@ -15,7 +15,7 @@ from sagax._src.argument_checks.argument_names import (
     signature,
 )
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
-from sagax._src.core.value import Array, is_operand
+from sagax._src.core.value import Array, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
 
@@ -194,7 +194,7 @@ def check_operands(
 ) -> None:
     """Raise, naming the leaf, unless every leaf is an array or a number."""
     for i, x in enumerate(leaves):
-        if not is_operand(x):
+        if not is_argument(x):
             path = paths()[i]
             name = function_name(fun)
             error = unusable_leaf(

@@ -11,6 +11,7 @@ from sagax._src.api import arguments
 from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.references import Ref
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
@@ -85,7 +86,7 @@ def _split_aux(result: Any, name: str, fun: Any) -> tuple[Any, Any]:
 
 def has_derivative(x: Any) -> bool:
     """Return whether values like `x` are differentiable."""
-    return dtypes.is_inexact(aval_of(x).dtype)
+    return type(x) is not Ref and dtypes.is_inexact(aval_of(x).dtype)
 
 
 class _pulling(tracing):
@@ -119,14 +120,27 @@ class Pullback:
         self.avals = avals
         self.zero_cotangents = zero_cotangents  # auxiliary outputs have no cotangents
 
+    def with_residuals(self, linear: linearize_transform.LinearMap) -> Pullback:
+        """Return the same pullback by another linear map."""
+        return Pullback(
+            linear, self.marks, self.avals, self.zero_cotangents, self.boundary, self.safe_where
+        )
+
     def inexact(self, cts: Sequence[Any]) -> list:
         """Return the cotangents of the differentiable inputs."""
+        return self._pulled([*cts, *self.zero_cotangents])
+
+    def _pulled(self, cts: Sequence[Any]) -> list:
         with self.boundary, config.with_option("safe_where", self.safe_where):
-            found = pull_back(self.linear, [*cts, *self.zero_cotangents])
+            found = pull_back(self.linear, cts)
         return [as_value(instantiate(c)) for c in found]
 
     def __call__(self, cts: Sequence[Any]) -> list:
-        found = iter(self.inexact(cts))
+        return self.of_all([*cts, *self.zero_cotangents])
+
+    def of_all(self, cts: Sequence[Any]) -> list:
+        """Return the cotangents of the inputs, given one for each output, auxiliary ones too."""
+        found = iter(self._pulled(cts))
         return [
             next(found) if m else instantiate(Zero(a))
             for m, a in zip(self.marks, self.avals, strict=True)
@@ -146,14 +160,26 @@ def vjp_flat(
     has_aux: bool,
     paths: Callable[[], Sequence[str]],
     safe_where: bool | None = None,
+    references: Any = None,
+    nonzero: Sequence[bool] | None = None,
 ) -> tuple:
-    """Compute flat outputs, a flat pullback, the output structure and auxiliary data."""
+    """Compute flat outputs, a flat pullback, the output structure and auxiliary data.
+
+    `references` are those among the arguments, whose contents are differentiated; `nonzero` are the arguments
+    that have tangents.
+    """
     flat = FlatFunction(fun, tree, name, has_aux)
     values = [as_value(x) for x in leaves]
     marks = [has_derivative(x) for x in values]
+    if nonzero is not None:
+        marks = [m and nz for m, nz in zip(marks, nonzero, strict=True)]
     info = info_of(fun, name, lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, name):
-        outs, linear = linearize_transform.linearize_flat(flat, values, marks, None, info)
+        function = references.on_values(flat) if references else flat
+        outs, linear = linearize_transform.linearize_flat(function, values, marks, None, info)
+    if references:
+        outs, written = references.split(outs)
+        references.store(written)
     total = len(outs)
     outs, aux = flat.split([as_value(x) for x in outs])
     avals = [aval_of(x).to_tangent_aval() for x in values]
@@ -220,6 +246,14 @@ def check_inputs(
     paths = functools.partial(leaf_names, fun, args, positions)
     arguments.check_operands(leaves, paths, name, fun)
     for i, x in enumerate(leaves):
+        if type(x) is Ref:
+            raise ArgumentError(
+                f"{name} cannot differentiate with respect to a reference, whose gradient is another reference",
+                function=name,
+                argument=paths()[i],
+                got=repr(x.aval),
+                fix="pass it in another argument, or use vjp and the method `with_refs` of its result",
+            )
         dtype = aval_of(x).dtype
         if holomorphic:
             if not dtype_predicates.is_complex(dtype):

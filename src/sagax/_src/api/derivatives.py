@@ -20,7 +20,8 @@ from sagax._src.api.autodiff_common import (
     leaf_names,
     vjp_flat,
 )
-from sagax._src.api.jit import is_shaped, shaped
+from sagax._src.api.jit import is_shaped, jit, shaped
+from sagax._src.api.reference_arguments import ReferenceArguments
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, structure_error, unusable_leaf
 from sagax._src.core import dims, dtype_predicates, dtypes
@@ -42,6 +43,7 @@ from sagax._src.primitives.structural import instantiate
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
+    from sagax._src.api import vjp_function as vjp_functions
     from sagax._src.transforms import jvp as jvp_transform
     from sagax._src.transforms import linearize as linearize_transform
     from sagax._src.transforms import transpose as transpose_transform
@@ -147,6 +149,8 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
         )
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "jvp", fun)
+    references, tangent_references = ReferenceArguments(leaves), ReferenceArguments(tangent_leaves)
+    leaves, tangent_leaves = references.values, tangent_references.values
     _check_tangents(tangent_leaves, _tangent_paths(paths), f"jvp of {function_name(fun)}")
     ins = []
     for i, (p, t) in enumerate(zip(leaves, tangent_leaves, strict=True)):
@@ -167,7 +171,14 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
     flat = FlatFunction(fun, tree, "jvp", has_aux)
     with tracing(fun, "jvp"):
         info = info_of(fun, "jvp", paths)
-        outs, out_tangents = jvp_transform.jvp_flat(flat, [as_value(p) for p in leaves], ins, info)
+        function = references.on_values(flat) if references else flat
+        values = [as_value(p) for p in leaves]
+        outs, out_tangents = jvp_transform.jvp_flat(function, values, ins, info)
+    if references:
+        outs, written = references.split(outs)
+        out_tangents, moved = references.split(out_tangents)
+        references.store(written)
+        tangent_references.store([instantiate(t) for t in moved])
     outs, aux = flat.split(outs)
     out_tangents = out_tangents[: len(outs)]
     result = (
@@ -202,7 +213,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     avals = [aval_of(x).to_tangent_aval() for x in values]
     name = f"the linearized {function_name(fun)}"
 
-    def apply(*tangents: Any) -> Any:
+    def apply(linear: Any, tangents: tuple) -> Any:
         cotangents, given_tree = trees.flatten_argument("linearize", "tangents", tangents)
         if given_tree != tree:
             found = trees.structure_mismatch(primals, tangents, "primals", "tangents")
@@ -224,11 +235,12 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                     got=have,
                     fix="convert the tangent to the dtype and shape of its primal",
                 )
-        found = program.apply([as_value(t) for t, m in zip(cotangents, marks, strict=True) if m])
-        return out_tree.unflatten([instantiate(t) for t in found[: len(outs)]])
+        found = linear.apply([as_value(t) for t, m in zip(cotangents, marks, strict=True) if m])
+        return out_tree.unflatten([instantiate(t) for t in found[:n_outs]])
 
-    value = out_tree.unflatten(outs)
-    return (value, trees.Partial(apply), aux) if has_aux else (value, trees.Partial(apply))
+    n_outs = len(outs)
+    value, pushed = out_tree.unflatten(outs), vjp_functions.linearized(apply, program, out_tree)
+    return (value, pushed, aux) if has_aux else (value, pushed)
 
 
 def linear_transpose(fun: Callable, *primals: Any, reduce_axes: Any = ()) -> Callable:
@@ -335,6 +347,8 @@ def vjp(
     *primals: Any,
     has_aux: bool = False,
     reduce_axes: Any = (),
+    saveable_args: Any = True,
+    in_nzs: Any = None,
     safe_where: bool | None = None,
 ) -> tuple:
     """Compute `fun` at `primals`, and return also its pullback.
@@ -342,6 +356,14 @@ def vjp(
     The pullback takes one argument of the structure of the value and returns a tuple with one
     cotangent for each primal. Integer and boolean primals get cotangents of dtype float0. With
     `safe_where` cotangents that a `where` masks stay zero (default: the option of that name).
+
+    The pullback is a pytree of its residuals: `args_res`, those among the arguments, and `opaque_residuals`.
+    `pullback.with_refs(ref, ...)` adds the gradients to references in place of returning them.
+
+    Args:
+      saveable_args: False, for all arguments or in a tuple prefix of them: `args_res` holds `NotSaveable()` in
+        place of a value, which must be assigned before the pullback is called.
+      in_nzs: False where an argument counts as a constant.
 
     >>> value, pull = sagax.vjp(lambda x, y: x * y, 3.0, 4.0)
     >>> tuple(map(float, pull(1.0)))
@@ -352,11 +374,18 @@ def vjp(
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "vjp", fun)
     run = fun if safe_where else eager_transforms.jit_if_pure(fun, ("vjp", bool(has_aux)), primals)
-    outs, pull, out_tree, aux = vjp_flat(run, leaves, tree, "vjp", has_aux, paths, safe_where)
+    references = ReferenceArguments(leaves)
+    saveable = vjp_functions.flags(saveable_args, tree, "saveable_args")
+    nonzero = None if in_nzs is None else vjp_functions.flags(in_nzs, tree, "in_nzs")
+    values = [as_value(x) for x in references.values]
+    outs, pull, out_tree, aux = vjp_flat(
+        run, values, tree, "vjp", has_aux, paths, safe_where, references, nonzero
+    )
     name = f"the function returned by vjp of {function_name(fun)}"
+    out_avals = [aval_of(out).to_tangent_aval() for out in outs]
 
-    def pullback(*cotangents: Any) -> Any:
-        cotangent = _only_cotangent(name, fun, cotangents)
+    def checked(cotangent: Any) -> list:
+        """Flatten a cotangent of the output, and check its structure and types."""
         cts, ct_tree = trees.flatten_argument(name, "cotangent", cotangent)
         if ct_tree != out_tree:
             found = trees.structure_mismatch(out_tree, cotangent, "output", "cotangent")
@@ -370,8 +399,8 @@ def vjp(
         paths = _cotangent_paths(cotangent)
         _check_tangents(cts, paths, name)
         checked = []
-        for i, (ct, out) in enumerate(zip(cts, outs, strict=True)):
-            want, have = aval_of(out).to_tangent_aval(), aval_of_tangent(ct)
+        for i, (ct, want) in enumerate(zip(cts, out_avals, strict=True)):
+            have = aval_of_tangent(ct)
             # integer outputs have no cotangents: any value of their shape will do
             fits = have.dtype == want.dtype or want.dtype == dtypes.float0
             if not fits or not dims.same_shape(have.shape, want.shape):
@@ -384,10 +413,45 @@ def vjp(
                     fix=_convert(paths()[i], want, have),
                 )
             checked.append(Zero(want) if want.dtype == dtypes.float0 else as_value(ct))
-        return tree.unflatten(pull(checked))
+        return checked
 
+    pullback = vjp_functions.vjp_function(
+        pull, values, (tree, out_tree), references, saveable, checked, paths, name
+    )
     value = out_tree.unflatten(outs)
-    return (value, trees.Partial(pullback), aux) if has_aux else (value, trees.Partial(pullback))
+    return (value, pullback, aux) if has_aux else (value, pullback)
+
+
+def fwd_and_bwd(
+    fun: Callable,
+    argnums: int | Sequence[int],
+    has_aux: bool = False,
+    jitted: bool = True,
+) -> tuple[Callable, Callable]:
+    """Return the forward and the backward pass of `fun` as two functions, each compiled once.
+
+    `fwd(*args)` returns (value, residuals), or (value, residuals, aux) with `has_aux`; `bwd(residuals, ct)` returns
+    the cotangents of the arguments `argnums`: a tuple, or one cotangent for an int. Not jitted if not `jitted`.
+
+    >>> fwd, bwd = sagax.fwd_and_bwd(lambda x, y: x * y, argnums=(0, 1))
+    >>> value, residuals = fwd(3.0, 4.0)
+    >>> tuple(map(float, bwd(residuals, 1.0)))
+    (4.0, 3.0)
+    """
+    arguments.check_callable(fun, "fwd_and_bwd")
+    single = checks.is_index(argnums)
+    nums = checks.positions("fwd_and_bwd", "argnums", argnums)
+
+    def fwd(*args: Any, **kwargs: Any) -> tuple:
+        positions = arguments.pick_all(nums, len(args), "fwd_and_bwd", fun, beyond=ArgumentError)
+        some = fix_other_arguments(fun, args, kwargs, positions)
+        return vjp(some, *[args[k] for k in positions], has_aux=has_aux)
+
+    def bwd(residuals: Any, cotangent: Any) -> Any:
+        found = residuals(cotangent)
+        return found[0] if single else found
+
+    return (jit(fwd), jit(bwd)) if jitted else (fwd, bwd)
 
 
 # grad --------------------------------------------------------------------------------------------

@@ -22,8 +22,9 @@ from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shape
 from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
+from sagax._src.core.references import Ref, takes_references
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Tracer, current_trace, evaluation, state
+from sagax._src.core.trace import belongs_to_trace, current_trace, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
@@ -39,7 +40,7 @@ from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.api import compile_log, donation, guards, jit_shardings, stages
+    from sagax._src.api import compile_log, donation, guards, jit_references, jit_shardings, stages
     from sagax._src.function_analysis import free_variables
     from sagax._src.runtime import debug_nans
     from sagax._src.runtime.key_reuse import watch
@@ -67,7 +68,7 @@ class Traced:
     @property
     def cacheable(self) -> bool:
         """Values of enclosing transformations belong to one call only."""
-        return not any(isinstance(c, Tracer) for c in self.closed.consts)
+        return not any(belongs_to_trace(c) for c in self.closed.consts)
 
 
 def _interchangeable(a: Any, b: Any) -> bool:
@@ -411,8 +412,10 @@ class JitFunction:
             return self._fun(*args, **kwargs)
         statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
         leaves, tree = self._flatten(args, dyn_args, dyn_kwargs)
+        references = False
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
+            references = any(type(x) is Ref for x in leaves)
         if state.trace is not evaluation:
             if self._requested_shardings is not None:
                 requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
@@ -424,7 +427,11 @@ class JitFunction:
             leaves = self._requested_shardings.put_arguments(
                 requested, leaves, lambda: self._paths(args, kwargs)
             )
-        arrays = [as_array(x) for x in leaves]
+        arrays: list[Any]
+        if references:
+            arrays = [x if type(x) is Ref else as_array(x) for x in leaves]
+        else:
+            arrays = [as_array(x) for x in leaves]
         committed = self._operand_placement(arrays, tree, args, kwargs)
         # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths
         # above
@@ -450,7 +457,9 @@ class JitFunction:
             )
             if self._all_dynamic and not kwargs:
                 _note_dicts(args, leaves, tree, self._dicts)
-        bufs = [] if type(committed) is Placement else [a.buffer() for a in arrays]
+        # an entry for references takes arrays
+        no_buffers = references or type(committed) is Placement
+        bufs = [] if no_buffers else [a.buffer() for a in arrays]
         return entry(bufs, arrays)
 
     def _operand_placement(
@@ -646,6 +655,8 @@ class JitFunction:
     def _apply(self, traced: Traced, leaves: Sequence[Any]) -> Any:
         """Apply the traced function within an enclosing trace."""
         closed = traced.closed
+        if takes_references(closed.jaxpr):
+            jit_references.check_distinct(self._fun, closed, leaves)
         if self._inline:
             outs = eval_jaxpr(closed.jaxpr, closed.consts, *leaves)
         else:
@@ -728,8 +739,10 @@ class JitFunction:
     def _compiled(
         self, traced: Traced, committed: Any, tree: Any, args: tuple, kwargs: dict, statics: tuple
     ) -> Callable:
-        device, results = self._placement_of(traced, committed)
         donated = self._donated(tree, args, kwargs)
+        if takes_references(traced.closed.jaxpr):
+            return self._entry_for_references(traced, donated)
+        device, results = self._placement_of(traced, committed)
         aliases: Mapping[int, int] = {}
         if donated:
             planned = donation.plan(traced.closed, donated)
@@ -778,6 +791,27 @@ class JitFunction:
             return result
 
         return self._watched(call_and_give, traced, consts, True)
+
+    def on_values(self, traced: Traced, donated: Sequence[int]) -> tuple[Any, JitFunction]:
+        """Return a function that takes references as one on values, and that jitted."""
+        found = jit_references.OnValues(self._fun, traced.closed, traced.name)
+        given = [len(found.consts) + i for i in donated]
+        jitted = jit(
+            found.function,
+            donate_argnums=(*found.donated, *given),
+            device=self._device,
+            compiler_options=self._options,
+        )
+        jitted._context = self._context
+        return found, jitted
+
+    def _entry_for_references(self, traced: Traced, donated: Sequence[int]) -> Callable:
+        found, jitted = self.on_values(traced, donated)
+
+        def call_on_values(bufs: list, arrays: list) -> Any:
+            return traced.out_tree.unflatten(found.call(jitted, arrays))
+
+        return call_on_values
 
     @staticmethod
     def _watched(entry: Callable, traced: Traced, consts: Sequence[Any], donates: bool) -> Callable:

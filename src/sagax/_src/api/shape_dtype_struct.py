@@ -11,7 +11,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.meshes import ManualAxisType
 from sagax._src.core.shardings import Sharding, shown_in_type
-from sagax._src.core.value import aval_of, is_operand
+from sagax._src.core.value import aval_of, is_argument, is_operand
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 
 _thread = config.thread
@@ -30,7 +30,7 @@ def shaped(x: Any) -> Any:
     """Return the aval of an operand or of a `ShapeDtypeStruct`-like object."""
     if isinstance(x, ShapeDtypeStruct):
         return x.aval
-    return aval_of(x) if is_operand(x) else ShapeDtypeStruct(x.shape, x.dtype).aval
+    return aval_of(x) if is_argument(x) else ShapeDtypeStruct(x.shape, x.dtype).aval
 
 
 class ShapeDtypeStruct:

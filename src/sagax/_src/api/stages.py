@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 from sagax._src import trees, xla
 from sagax._src.api import arguments, donation, jit_shardings
+from sagax._src.api.reference_arguments import contents
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
 from sagax._src.argument_checks.functions import kind_of, structure_error
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.layouts import Format, Layout
+from sagax._src.core.references import Ref, takes_references
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
@@ -165,6 +167,8 @@ class TracedStage(_Stage):
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
         """Lower to StableHLO, for the platform it will run on or for the given one."""
+        if takes_references(self.jaxpr.jaxpr):
+            return self._lowered_on_values(lowering_platforms)
         jitted, signature = self._jitted, self._signature
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
@@ -181,6 +185,18 @@ class TracedStage(_Stage):
         )
         donating = donation.Donation(jitted._fun, signature.names, planned.aliases)
         return LoweredStage(signature, lowered, consts, device, donating, jitted._options)
+
+    def _lowered_on_values(self, lowering_platforms: Sequence[str] | None) -> LoweredStage:
+        """Lower a function of references as one of their contents."""
+        jitted, signature = self._jitted, self._signature
+        found, on_values = jitted.on_values(self._function, signature.donated)
+        operands = [
+            *found.consts,
+            *signature.flatten(*jitted._split(self._args, self._kwargs)[1:])[0],
+        ]
+        values = [contents(x) if type(x) is Ref else x for x in operands]
+        lowered = on_values.trace(*values).lower(lowering_platforms=lowering_platforms)
+        return LoweredOnValues(signature, lowered, found)
 
     def __repr__(self) -> str:
         return f"<traced function {self.fun_name}>"
@@ -449,3 +465,35 @@ class CompiledStage(_Stage):
 
     def __repr__(self) -> str:
         return f"<compiled function {self._signature.name} on {self._compiled.device}>"
+
+
+class LoweredOnValues(LoweredStage):
+    """A lowered function that takes or captures references."""
+
+    __slots__ = ("_found", "_inner")
+
+    def __init__(self, signature: Signature, inner: LoweredStage, found: Any) -> None:
+        super().__init__(
+            signature, inner._lowered, inner._consts, inner._device, inner._donor, inner._options
+        )
+        self._inner, self._found = inner, found
+
+    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
+        """Compile for the device, with options of XLA by name."""
+        return CompiledOnValues(self._signature, self._inner.compile(compiler_options), self._found)
+
+
+class CompiledOnValues(CompiledStage):
+    """A compiled function that takes or captures references."""
+
+    __slots__ = ("_found", "_inner")
+
+    def __init__(self, signature: Signature, inner: CompiledStage, found: Any) -> None:
+        super().__init__(signature, inner._compiled, inner._consts, inner._donor)
+        self._inner, self._found = inner, found
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        leaves, tree = self._signature.flatten(args, kwargs)
+        if tree != self._signature.tree:
+            raise self._other_structure(args, kwargs)
+        return self.out_tree.unflatten(self._found.call(self._inner, leaves))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import info_of
+from sagax._src.api.reference_arguments import ReferenceArguments
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import dims
@@ -18,6 +19,7 @@ from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.primitives.structural import reduce_sum
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
@@ -47,6 +49,7 @@ def vmap(
         all examples) or a pytree of them.
       axis_name: a name for collectives such as `lax.psum`.
       axis_size: the number of examples, needed if nothing is mapped.
+      sum_match: where `out_axes` is None, sum results that differ over the examples.
       spmd_axis_name: the axis of a mesh, or axes, along which a `shard_map` inside divides the examples.
 
     Raises:
@@ -81,9 +84,9 @@ def vmap(
         ) from None
 
     def make(fun: Any) -> Callable:
-        return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+        return _mapped(fun, in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match)
 
-    key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name)
+    key = ("vmap", in_axes, out_axes, axis_name, axis_size, spmd_axis_name, sum_match)
     return eager_transforms.transformed(fun, key, make, dynamic=range, dynamic_scalars=False)
 
 
@@ -94,6 +97,7 @@ def _mapped(
     axis_name: Any,
     axis_size: Any,
     spmd_axis_name: Any,
+    sum_match: bool,
 ) -> Callable:
     """Map with checked options."""
 
@@ -124,6 +128,7 @@ def _mapped(
             for i, (x, axis) in enumerate(zip(leaves, axes, strict=True))
         ]
         size = _size(fun, leaves, in_dims, axis_size, paths)
+        references = ReferenceArguments(leaves, [d is not None for d in in_dims])
         cell: list[Any] = []
 
         def with_examples(shape: tuple) -> tuple:
@@ -142,15 +147,26 @@ def _mapped(
             return outs
 
         values = [
-            sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x for x in leaves
+            sockets.concrete(x) if is_operand(x) and not hasattr(x, "aval") else x
+            for x in references.values
         ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
         cut = batch_transform.example_sharding(mapped_avals, in_dims)
         axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
         with tracing(fun, "vmap"):
             outs, out_dims = batch_transform.batch_flat(
-                flat, axis, values, in_dims, info_of(fun, "vmap", paths)
+                references.on_values(flat) if references else flat,
+                axis,
+                values,
+                in_dims,
+                info_of(fun, "vmap", paths),
             )
+        if references:
+            outs, written = references.split(outs)
+            out_dims, written_dims = references.split(out_dims)
+            where = [in_dims[i] for i in references.positions]
+            moved = zip(written, written_dims, where, strict=True)
+            references.store([batch_transform.move_batch_dim(*x, axis) for x in moved])
         (out_tree,) = cell
         result = out_tree.unflatten(outs)
         if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis
@@ -159,6 +175,8 @@ def _mapped(
         moved_outs = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
             x = x if hasattr(x, "aval") else sockets.concrete(x)
+            if w is None and d is not None and sum_match:
+                x, d = reduce_sum(x, (d,)), None
             if w is None and d is not None:
                 path = trees.argument_path("result", trees.key_paths(result)[i])
                 raise ArgumentValueError(

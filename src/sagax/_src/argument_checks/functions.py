@@ -10,6 +10,7 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.references import Ref
 from sagax._src.core.value import Array, is_operand, not_an_array
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
@@ -111,6 +112,15 @@ def check_results(
     for i, x in enumerate(outs):
         if not is_operand(x):
             path = trees.argument_path("result", trees.key_paths(result)[i])
+            if type(x) is Ref:
+                raise ArgumentValueError(
+                    f"{function_name(fun)} returned a reference of type {x.aval!r}, and mutable array "
+                    "references cannot be returned",
+                    function=function,
+                    argument=path,
+                    got=repr(x.aval),
+                    fix="return its contents: ref[...]; the caller has the reference if it passed it in",
+                )
             raise ArgumentError(
                 f"{function_name(fun)} returned a value of type {type(x).__name__}, which is not a "
                 "valid JAX type",

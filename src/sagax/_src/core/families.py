@@ -93,7 +93,10 @@ class Family:
         return f"Family({self.reason!r})"
 
 
-RULES = ("shard_rule", "mask_rule", "index_rule", "wide_rule", "check_rule", "key_rule")
+RULES = (
+    *("shard_rule", "mask_rule", "index_rule", "wide_rule", "check_rule", "key_rule"),
+    "discharge_rule",
+)
 TRAITS = (
     *("fusion", "latency", "recomputes", "cost", "host_cost", "rounds", "creates_nan"),
     *("cotangent_mask", "moves_keys", "handles_keys"),
@@ -187,6 +190,7 @@ WHOLE = Family(
     wide_rule=Default("it does not count in integers, or wraps around on purpose"),
     check_rule=Default("it has no jaxpr: its operands and results are checked"),
     key_rule=Default("its results are no keys, or keys of unknown origin"),
+    discharge_rule=Default("it computes with arrays: references are read before"),
 )
 # of a primitive that a user registers; `sagax.interpreters` overrides its answers
 UNKNOWN = WHOLE.but("registered outside of sagax: the safe answers")

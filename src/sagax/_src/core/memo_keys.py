@@ -42,6 +42,8 @@ TRANSPOSE_FROM = "transpose from"
 BATCH = "batch"
 # (used outputs, required inputs) The used part, and the inputs that it needs.
 PRUNED = "pruned"
+# (owned inputs, returned references, final) With values in place of references.
+DISCHARGED = "discharged"
 # (saved variables) remat's forward pass, which also returns the residuals.
 REMAT_FORWARD = "remat forward"
 # (linearized jaxpr, saved variables) remat's backward pass, which recomputes unsaved values.

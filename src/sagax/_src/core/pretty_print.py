@@ -79,6 +79,9 @@ class _Printer:
         # name inputs before the variables of inner jaxprs, in reading order
         ins = " ".join(self.var(v) for v in eqn.invars)
         show = getattr(eqn.primitive, "show_rule", None)
+        text = getattr(eqn.primitive, "text", None)
+        if text is not None:
+            return text(eqn, outs, any(v in used for v in eqn.outvars), self)
         params = show(**eqn.params) if show is not None else dict(sorted(eqn.params.items()))
         start = f"{outs} = " if outs else ""
         if not params:

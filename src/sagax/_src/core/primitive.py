@@ -20,8 +20,10 @@ A rule is a slot of the primitive, filled by a decorator next to its definition:
     wide(*operands, **params)             -> the result in float64, for integers that may overflow the dtype
     check(eqn, operands, categories, outcome) -> results, with checkify's checks added to the outcome
     key(interpreter, params, operands, avals, traceback) -> the keys that the results hold (runtime/key_reuse)
+    discharge(args, owned, **params) -> results of an application to references, of which those marked in
+                                        `owned` have values here (higher_order/discharge.py)
 
-The last six, and the traits that passes read, default to the answers of the primitive's `family`
+The last seven, and the traits that passes read, default to the answers of the primitive's `family`
 (families.py).
 
 With `multiple_results` the outputs (and their tangents and dims) are lists. `impl` overrides eager
@@ -38,7 +40,8 @@ from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family
 from sagax._src.core.jaxpr import subjaxprs
-from sagax._src.core.trace import current_trace, evaluation
+from sagax._src.core.references import EFFECTS, AbstractRef, Ref
+from sagax._src.core.trace import current_trace, evaluation, state
 from sagax._src.diagnostics import errors
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
@@ -129,6 +132,7 @@ class Primitive:
     wide_rule: Rule | Default
     check_rule: Rule | Default
     key_rule: Rule | Default
+    discharge_rule: Rule | Default
     fusion: int
     latency: int
     recomputes: int
@@ -232,6 +236,10 @@ class Primitive:
     def _abstract(self, in_avals: tuple, params: dict) -> Any:
         """Infer the aval(s) of the result(s). A result varies along all mesh axes of the operands."""
         rule = self.rule("abstract")
+        if any(type(a) is AbstractRef for a in in_avals):
+            if not self.takes_references:
+                raise _reference_operand(self, in_avals)
+            return rule(*in_avals, **params)
         divided = any(a.sharding is not None for a in in_avals)
         if divided and not (self.is_higher_order or self.sets_sharding):
             plain = tuple([a if a.sharding is None else a.update(sharding=None) for a in in_avals])
@@ -261,6 +269,11 @@ class Primitive:
             raise MissingRuleError(self.name, slot)
         return rule
 
+    @property
+    def takes_references(self) -> bool:
+        """True if operands may be references."""
+        return callable(self.discharge_rule)
+
     def effects(self, params: dict) -> frozenset:
         return self.effects_rule(**params) if self.effects_rule is not None else no_effects
 
@@ -289,4 +302,53 @@ class Primitive:
     wide = _slot("wide_rule")
     check = _slot("check_rule")
     key = _slot("key_rule")
+    discharge = _slot("discharge_rule")
     del _slot
+
+
+def _reference_operand(primitive: Primitive, in_avals: Sequence[Any]) -> errors.SagaxError:
+    at = next(i for i, a in enumerate(in_avals) if type(a) is AbstractRef)
+    return errors.ArgumentError(
+        f"{primitive.name} got a Ref of type {in_avals[at]!r} at position {at}, where it takes an array",
+        function=primitive.name,
+        got=repr(in_avals[at]),
+        expected="an array",
+        fix="read the reference first: ref[...]",
+    )
+
+
+class HigherOrderPrimitive(Primitive):
+    """A primitive whose jaxprs may read and write references among its operands.
+
+    Where such a reference has a value, its `discharge` rule passes the value in, and writes the new
+    one back. A trace that records does so later, and a reference from outside passes through.
+    """
+
+    __slots__ = ()
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        owned = None
+        for i, a in enumerate(args):
+            if type(a) is Ref:
+                if owned is None:
+                    owned, here = [False] * len(args), state.trace
+                    _check_in_use(self, args)
+                owned[i] = here is (a._trace or evaluation) and a._var is None
+        if owned is not None and any(owned):
+            return self.discharge_rule(args, owned, **params)  # type: ignore[operator]
+        if type(state.trace).discharges and self.effects(params) & EFFECTS:
+            # references that the jaxprs create themselves
+            return self.discharge_rule(args, owned or [False] * len(args), **params)  # type: ignore[operator]
+        return super().bind(*args, **params)
+
+
+def _check_in_use(primitive: Primitive, args: Sequence[Any]) -> None:
+    """Raise if a reference is used after it was freed."""
+    for a in args:
+        if type(a) is Ref and a._frozen == "free_ref":
+            raise errors.ArgumentValueError(
+                f"a reference is used after {a._frozen} ended its use",
+                function=primitive.name,
+                got=repr(a.aval),
+                fix=f"do it before {a._frozen}, or create another with sagax.new_ref",
+            )

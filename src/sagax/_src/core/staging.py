@@ -11,6 +11,7 @@ from sagax._src import config, xla
 from sagax._src.core import avals, dims, memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
+from sagax._src.core.references import AbstractRef, Ref
 from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
 from sagax._src.core.value import aval_of, numpy_aval, sockets
 from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
@@ -63,12 +64,14 @@ class StageTrace(Trace):
         self.x64 = config.current().x64
         self.here = written.here
 
-    def new_input(self, aval: Any, path: str | None = None) -> StagedTracer:
+    def new_input(self, aval: Any, path: str | None = None) -> Any:
         """Return a tracer for one more input of the jaxpr."""
         var = Var(aval)
         self.invars.append(var)
         if path is not None:
             self.invar_paths[var] = path
+        if type(aval) is AbstractRef:
+            return Ref(aval, self, var=var)
         return StagedTracer(self, aval, var)
 
     def atom(self, x: Any) -> Any:
@@ -82,6 +85,8 @@ class StageTrace(Trace):
             if not (x._trace.alive and x._trace.encloses(self)):
                 raise leaked(x)
             return self._capture(x, x.aval)
+        if type(x) is Ref:
+            return self._reference(x)
         if isinstance(x, np.generic):
             aval = numpy_aval(x, self.x64)
             return Literal(np.asarray(x, aval.dtype)[()], aval)
@@ -97,6 +102,15 @@ class StageTrace(Trace):
         if not hasattr(x, "aval"):  # a subclass of a Python scalar
             return Literal(x, aval)
         return self._capture(x, aval)
+
+    def _reference(self, ref: Ref) -> Var:
+        """Return the variable of a reference; one from outside becomes an additional input."""
+        owner = ref._trace
+        if owner is self:
+            return ref._var
+        if owner is not None and not (owner.alive and owner.encloses(self)):
+            raise leaked(ref)
+        return self._capture(ref, ref.aval)
 
     def _capture(self, x: Any, aval: Any) -> Var:
         known = self.captured.get(id(x))

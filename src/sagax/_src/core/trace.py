@@ -17,6 +17,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import meshes
+from sagax._src.core.references import Ref
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors, events
 from sagax._src.lazy_import import lazy_imports
@@ -45,6 +46,9 @@ class Trace:
     __slots__ = ("__weakref__", "alive", "axis", "debug_info", "parent")
 
     records = False  # whether it only records operations
+    discharges = False  # whether it replaces references by values
+    # of values that exist within the trace: an adjective, and that of the transformed function
+    described_as: tuple[str, str] | None = None
     parent: Any  # the outer trace; None at the bottom
     debug_info: (
         Any  # names of the traced function and its arguments; None if it has no user function
@@ -259,7 +263,7 @@ class UnboundAxisError(errors.SagaxError, NameError):
         super().__init__(f"unbound axis name: {name}; {among}", fix=fix)
 
 
-def leaked(tracer: Tracer) -> errors.UnexpectedTracerError:
+def leaked(tracer: Any) -> errors.UnexpectedTracerError:
     """Return the error for a tracer that is used outside of its trace."""
     return errors.UnexpectedTracerError.of(tracer)
 
@@ -405,3 +409,8 @@ class Tracer(Array):
 def is_concrete(value: Any) -> bool:
     """Return whether `value` is an array with data, not a tracer."""
     return isinstance(value, Array) and not isinstance(value, Tracer)
+
+
+def belongs_to_trace(x: Any) -> bool:
+    """Return whether `x` is a tracer, or a reference of a transformed function: it ends with that."""
+    return isinstance(x, Tracer) or (type(x) is Ref and x._trace is not None)

@@ -14,6 +14,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import avals, dtypes
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.references import AbstractRef, Ref
 from sagax._src.diagnostics import errors
 from sagax._src.diagnostics.callers import find_operand_argument
 
@@ -188,6 +189,10 @@ class Sockets:
         """Convert `x` (array or scalar) to a concrete value with an aval; set by the runtime."""
         return np.asarray(x)
 
+    # (start, size, stride) -> index of a window; and whether an index is one
+    window: Any = None
+    is_window: Any = None
+
     # (trace that records) -> context in which traced masks become views (the option `masks`)
     enter_mask_trace: Any = None
 
@@ -244,12 +249,19 @@ def _has_mask(x: Any) -> bool:
 def not_an_array(x: Any) -> errors.SagaxError:
     """Return the error for a value that cannot be an operand."""
     error = errors.NotAnArrayError(x)
+    if isinstance(getattr(x, "aval", None), AbstractRef):
+        return error.attach(fix="read the reference first: ref[...]", got=repr(x.aval))
     called = find_operand_argument(x)
     if called:
         error.attach(**called)
     if isinstance(x, (list, tuple)):
         return error.attach(fix="make an array of it first: sagax.numpy.asarray(...)")
     return error
+
+
+def is_argument(x: Any) -> bool:
+    """Return whether a transformed function can take `x`: an operand, or a reference."""
+    return type(x) is Ref or is_operand(x)
 
 
 def is_operand(x: Any) -> bool:

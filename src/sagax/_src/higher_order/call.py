@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sagax._src import config
 from sagax._src.core.families import HIGHER_ORDER, CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive
 from sagax._src.core.staging import hoist_constants
 from sagax._src.core.tangents import (
     linear_marks,
@@ -22,13 +22,15 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.transforms.prune import prune_call
 
 if TYPE_CHECKING or lazy_imports():
+    from sagax._src.higher_order import backward_logs
     from sagax._src.transforms import batch as batch_transform
+    from sagax._src.transforms import discharge as discharge_transform
     from sagax._src.transforms import jvp as jvp_transform
     from sagax._src.transforms import linearize as linearize_transform
     from sagax._src.transforms import transpose as transpose_transform
 
 
-jit_p = Primitive(
+jit_p = HigherOrderPrimitive(
     "jit",
     family=HIGHER_ORDER,
     cotangent_mask=CotangentMask.INSIDE,
@@ -99,6 +101,9 @@ def _(
 
 @jit_p.transpose
 def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: Any) -> list:
+    if backward_logs.are_collected():  # what rules log must be values of the caller
+        with params.get("under", config.unchanged):
+            return transpose_transform.backward(jaxpr.jaxpr, (), args, cts)
     with params.get("under", config.unchanged):
         transposed, marks = transpose_transform.transpose_jaxpr(
             jaxpr, linear_marks(args), nonzero_marks(cts)
@@ -119,6 +124,11 @@ def _(
 ) -> tuple:
     batched, out_dims = batch_transform.batch_jaxpr(jaxpr, axis, tuple(in_dims))
     return call(batched, args, name=name, **params), list(out_dims)
+
+
+@jit_p.discharge
+def _(args: Sequence[Any], owned: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    return discharge_transform.discharge_call(jit_p, args, owned, jaxpr, **params)
 
 
 jit_p.prune_rule = prune_call

@@ -103,7 +103,8 @@ def custom_gradient(
     values of `fun`.
 
     Args:
-      with_logs, remat, with_accums: not supported; use `custom_vjp` and `checkpoint` instead.
+      with_logs: the rule returns (cotangents, logs), a dict of values to log; see `custom_vjp.defvjp_with_logs`.
+      remat, with_accums: not supported; use `custom_vjp` and `checkpoint` instead.
 
     Raises:
       TypeError: `fun` returns no such pair, or the rule no cotangents of the arguments; names the leaf.
@@ -114,7 +115,7 @@ def custom_gradient(
     >>> float(f(3.0)), float(sagax.grad(f)(3.0))
     (9.0, 3.0)
     """
-    options = {"with_logs": with_logs, "remat": remat, "with_accums": with_accums}
+    options = {"remat": remat, "with_accums": with_accums}
     for option, given in options.items():
         if given:
             raise UnsupportedOptionError(
@@ -122,10 +123,10 @@ def custom_gradient(
                 function="custom_gradient",
                 argument=option,
                 got=repr(given),
-                fix="write the rule with sagax.custom_vjp; logs can be returned as cotangents of an extra argument",
+                fix="write the rule with sagax.custom_vjp",
             )
     if fun is None:
-        return custom_gradient
+        return functools.partial(custom_gradient, with_logs=with_logs)
     user = fun
     check_function(user, _NO_FUNCTION, "custom_gradient", "fun")
     name = function_name(user)
@@ -152,19 +153,21 @@ def custom_gradient(
         leaves, tree = trees.flatten_argument(name, "value", out)
         cts = [aval_of(x).to_tangent_aval() for x in leaves]
         body = trace_body(rule, trees.treedef_tuple((tree,)), cts, transform="custom_gradient")
-        return out, trees.Partial(_Rule(body, len(args)), *body.consts)
+        return out, trees.Partial(_Rule(body, len(args), with_logs), *body.consts)
 
     wrapped: Any = custom_vjp(value)
-    wrapped.defvjp(forward, lambda rule, ct: rule(ct))
+    define = wrapped.defvjp_with_logs if with_logs else wrapped.defvjp
+    define(forward, lambda rule, ct: rule(ct))
     return wrapped
 
 
 class _Rule:
     """A traced rule of custom_gradient, as a function of its captured values and the cotangent."""
 
-    __slots__ = ("__name__", "body", "n_arguments")
+    __slots__ = ("__name__", "body", "n_arguments", "with_logs")
 
-    def __init__(self, body: Body, n_arguments: int) -> None:
+    def __init__(self, body: Body, n_arguments: int, with_logs: bool) -> None:
+        self.with_logs = with_logs
         self.body = body
         self.n_arguments = n_arguments
         self.__name__ = body.name
@@ -173,4 +176,6 @@ class _Rule:
         leaves = trees.flatten(values[-1])[0]
         outs = eval_jaxpr(self.body.jaxpr.jaxpr, (), *values[:-1], *leaves)
         found = self.body.out_tree.unflatten(outs)
-        return found if isinstance(found, tuple) or self.n_arguments != 1 else (found,)
+        if self.with_logs or isinstance(found, tuple) or self.n_arguments != 1:
+            return found
+        return (found,)

@@ -23,7 +23,7 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.effects import join
 from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive
 from sagax._src.core.tangents import (
     Linear,
     linear_marks,
@@ -52,12 +52,15 @@ from sagax._src.primitives.random_bits import shared
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
 from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
 from sagax._src.transforms.derived import derived, derived_jaxpr
+from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_subjaxpr
 from sagax._src.transforms.transpose import transpose_jaxpr
 
-cond_p = Primitive("cond", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
+cond_p = HigherOrderPrimitive(
+    "cond", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
+)
 cond_p.is_control = True
 
 # Operands: the index of the branch (int32, in range), then the operands of every branch.
@@ -292,6 +295,14 @@ def _(used: list[bool], *, branches: tuple) -> tuple:
     operands = _in_any(read)
     smaller = tuple([prune_subjaxpr(b, used, operands)[0] for b in branches])
     return {"branches": smaller}, [True, *operands], used
+
+
+@cond_p.discharge
+def _(args: Sequence, owned: Sequence[bool], *, branches: tuple) -> list:
+    written = _in_any(discharge_jaxpr(b, owned[1:]).written for b in branches)
+    pure = [discharge_jaxpr(b, owned[1:], written).jaxpr for b in branches]
+    index, *values = contents(args, owned)
+    return write_back(args[1:], written, _bind(index, pure, values))
 
 
 @cond_p.lower

@@ -14,10 +14,10 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.operands import CallOperands
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive, Primitive
 from sagax._src.core.staging import StageTrace, hoist_constants, stage
 from sagax._src.core.tangents import Zero, nonzero_marks, nonzero_tangents, spread_tangents
-from sagax._src.core.trace import Tracer, current, state
+from sagax._src.core.trace import belongs_to_trace, current, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_code
 from sagax._src.diagnostics.errors import ArgumentError
@@ -26,8 +26,10 @@ from sagax._src.higher_order import trace_cache
 from sagax._src.higher_order.call import call as call_jaxpr
 from sagax._src.higher_order.call import jit_p
 from sagax._src.primitives.structural import instantiate, reduce_sum
+from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.source_stacks import apart
 from sagax._src.transforms.batch import batch_flat, move_batch_dim
+from sagax._src.transforms.discharge import is_final
 
 # The function -------------------------------------------------------------------------------------
 
@@ -140,7 +142,7 @@ def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
     if isinstance(fun, functools.partial):
         parts = (fun.func, *fun.args, *fun.keywords.values())
         return any(_closes_over_tracers(p, depth - 1) for p in parts)
-    if isinstance(fun, Tracer):
+    if belongs_to_trace(fun):
         return True
     for cell in getattr(fun, "__closure__", None) or ():
         try:
@@ -150,7 +152,7 @@ def _closes_over_tracers(fun: Any, depth: int = 4) -> bool:
         if callable(value) and _closes_over_tracers(value, depth - 1):
             return True
         for x in _leaves(value):
-            if isinstance(x, Tracer) or (callable(x) and _closes_over_tracers(x, depth - 1)):
+            if belongs_to_trace(x) or (callable(x) and _closes_over_tracers(x, depth - 1)):
                 return True
     return False
 
@@ -211,7 +213,7 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
 
 # custom_jvp -----------------------------------------------------------------------------------------
 
-custom_jvp_p = Primitive(
+custom_jvp_p = HigherOrderPrimitive(
     "custom_jvp_call", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 custom_jvp_p.is_call = True
@@ -336,6 +338,23 @@ def _(*args: Any, inner: StageableFunction, rules: Any) -> list:
     return inner.run(*args)
 
 
+def _discharge(
+    args: Sequence, owned: Sequence[bool], *, inner: StageableFunction, rules: Any
+) -> list:
+    """Run the function itself, which reads and writes the references."""
+    if not is_final():
+        raise UnsupportedError(
+            f"{inner.name}, which has a derivative rule of its own, is applied to a reference that was created "
+            "inside of the differentiated function",
+            function=inner.name,
+            fix="create the reference outside of that function, or pass its contents",
+        )
+    return inner.run(*args)
+
+
+custom_jvp_p.discharge_rule = _discharge
+
+
 @custom_jvp_p.lower
 def _(b: Any, *args: Any, inner: StageableFunction, rules: Any) -> list:
     return b.call_in_steps(inner.jaxpr.jaxpr, args, inner.name)  # type: ignore[union-attr]
@@ -409,12 +428,12 @@ def _(
 
 # custom_vjp -----------------------------------------------------------------------------------------
 
-custom_vjp_p = Primitive(
+custom_vjp_p = HigherOrderPrimitive(
     "custom_vjp_call", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 custom_vjp_p.is_call = True
 # The linear part of such a function: residuals and tangents -> tangents, defined by its transpose only.
-custom_lin_p = Primitive(
+custom_lin_p = HigherOrderPrimitive(
     "custom_lin",
     family=HIGHER_ORDER,
     check_rule=Default("it stands for a derivative: what was computed is checked"),
@@ -422,6 +441,15 @@ custom_lin_p = Primitive(
     multiple_results=True,
     is_higher_order=True,
 )
+
+
+@custom_lin_p.discharge
+def _(args: Sequence, owned: Sequence[bool], *, name: str, **_: Any) -> list:
+    raise UnsupportedError(
+        f"the linear part of {name} holds a reference, and has no value before it is transposed",
+        function=name,
+        fix="use reverse mode: grad, vjp or jacrev",
+    )
 
 
 class VjpRules:
@@ -511,6 +539,7 @@ custom_vjp_p.show_rule = custom_jvp_p.show_rule
 custom_vjp_p.reference_rule = custom_jvp_p.reference_rule
 custom_vjp_p.lower_rule = custom_jvp_p.lower_rule
 custom_vjp_p.impl = _evaluate
+custom_vjp_p.discharge_rule = _discharge
 
 
 # Forward mode records the linear part, too: only its evaluation is an error. A forward rule may call the function

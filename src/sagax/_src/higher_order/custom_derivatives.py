@@ -19,9 +19,10 @@ from sagax._src.argument_checks.functions import (
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import same_type
 from sagax._src.core.tangents import Zero
-from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.core.value import aval_of, is_argument, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.higher_order import backward_logs
 from sagax._src.higher_order.custom_derivative_primitives import (
     FlatFunction,
     FunctionKey,
@@ -154,7 +155,7 @@ class _Custom:
         self, leaves: Sequence[Any], dynamic: Sequence[Any], positions: Sequence[int]
     ) -> None:
         for i, x in enumerate(leaves):
-            if not is_operand(x):
+            if not is_argument(x):
                 raise unusable_leaf(
                     x,
                     f"{type(self).__name__} {self.name}",
@@ -418,6 +419,29 @@ class custom_vjp(_Custom):
         self.fwd, self.bwd = fwd, bwd
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 
+    def defvjp_with_logs(self, fwd: Callable, bwd: Callable, **options: Any) -> None:
+        """Set the rules, of which `bwd` returns a pair: the cotangents, and a dict of values to log, or None.
+
+        `f_vjp.with_logs(ct)` of a function from `vjp` returns the logs too; all others drop them. `options` are
+        those of `defvjp`.
+
+        >>> @sagax.custom_vjp
+        ... def f(x):
+        ...     return x * x
+        >>> f.defvjp_with_logs(lambda x: (f(x), x), lambda x, ct: ((2 * x * ct,), {"ct": ct}))
+        >>> _, pullback = sagax.vjp(f, 3.0)
+        >>> cotangents, logs = pullback.with_logs(1.0)
+        >>> float(logs["ct"])
+        1.0
+        """
+        self._check_function(bwd, "bwd")
+
+        @functools.wraps(bwd, updated=())
+        def without_logs(*args: Any) -> Any:
+            return backward_logs.split(bwd(*args), function_name(bwd))
+
+        self.defvjp(fwd, without_logs, **options)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.fwd is None or self.bwd is None:
             raise UndefinedRuleError(
@@ -499,7 +523,7 @@ class custom_vjp(_Custom):
         cell[:] = [out_tree]
         residuals, tree_of_residuals = trees.flatten_argument(fwd_name, "residuals", pair[1])
         for i, x in enumerate(residuals):
-            if not is_operand(x):
+            if not is_argument(x):
                 raise unusable_leaf(
                     x,
                     f"custom_vjp fwd rule {fwd_name}",

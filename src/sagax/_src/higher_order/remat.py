@@ -18,7 +18,7 @@ from sagax._src.argument_checks.functions import check_function, kind_of, unusab
 from sagax._src.core import memo_keys
 from sagax._src.core.families import HIGHER_ORDER, IDENTITY
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive, Primitive
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.staging import hoist_constants
 from sagax._src.core.tangents import (
@@ -29,7 +29,7 @@ from sagax._src.core.tangents import (
     spread_tangents,
     transposed_operands,
 )
-from sagax._src.core.value import aval_of, is_operand
+from sagax._src.core.value import aval_of, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
 from sagax._src.higher_order.call import call
@@ -38,6 +38,7 @@ from sagax._src.higher_order.trace_bodies import trace_body
 from sagax._src.primitives.structural import linear_rules
 from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.derived import derived
+from sagax._src.transforms.discharge import discharge_call
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_call, prune_jaxpr
@@ -45,7 +46,9 @@ from sagax._src.transforms.transpose import transpose_jaxpr
 
 Policy = Callable[..., Any]
 
-remat_p = Primitive("checkpoint", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
+remat_p = HigherOrderPrimitive(
+    "checkpoint", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
+)
 remat_p.is_call = True
 
 
@@ -92,6 +95,11 @@ def _bind(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
         args = [*closed.consts, *args]
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
     return remat_p.bind(*args, jaxpr=closed, **params)
+
+
+@remat_p.discharge
+def _(args: Sequence, owned: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> list:
+    return discharge_call(remat_p, args, owned, jaxpr, **params)
 
 
 remat_p.prune_rule = prune_call
@@ -440,7 +448,7 @@ def checkpoint(
             return leaf_paths(fun, [None if i in fixed else a for i, a in enumerate(args)], kwargs)
 
         for k, x in enumerate(leaves):
-            if not is_operand(x):
+            if not is_argument(x):
                 path = paths()[k]
                 root = path.split("[")[0].split(".")[0]
                 raise unusable_leaf(

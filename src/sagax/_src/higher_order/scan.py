@@ -20,7 +20,7 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.operands import LoopOperands, LoopResults, carry_fixpoint, partition
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.tangents import (
     Linear,
@@ -66,12 +66,15 @@ from sagax._src.transforms.batch import (
     unmapped,
 )
 from sagax._src.transforms.derived import derived, derived_jaxpr
+from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
 
-scan_p = Primitive("scan", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
+scan_p = HigherOrderPrimitive(
+    "scan", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
+)
 scan_p.is_control = True
 
 # The jaxpr maps LoopOperands to LoopResults, with slices in place of sequences.
@@ -439,6 +442,32 @@ def _(
     body, operands, results = prune_loop(jaxpr, LoopResults.split(used, num_carry), num_consts)
     counts = {"num_consts": sum(operands.constants), "num_carry": sum(operands.carry)}
     return {"jaxpr": body, **params, **counts}, operands.flat(), results.flat()
+
+
+@scan_p.discharge
+def _(
+    args: Sequence,
+    owned: Sequence[bool],
+    *,
+    jaxpr: ClosedJaxpr,
+    num_consts: int,
+    num_carry: int,
+    **params: Any,
+) -> list:
+    # references that the body writes join the carry
+    found = discharge_jaxpr(jaxpr, owned)
+    operands = LoopOperands.split(contents(args, owned), num_consts, num_carry)
+    order = operands.like(range(len(args)))
+    moved, fixed = partition(order.constants, operands.like(found.written).constants)
+    outs = LoopResults.split(found.jaxpr.jaxpr.outvars, num_carry)
+    n_stacked = len(outs.sequences) - len(moved)
+    values, rows = outs.sequences[n_stacked:], outs.sequences[:n_stacked]
+    taken = LoopOperands(fixed, [*order.carry, *moved], order.sequences)
+    body = permute_inputs(with_outputs(found.jaxpr, [*outs.carry, *values, *rows]), taken.flat())
+    flat = operands.flat()
+    results = _bind(body, taken.map(lambda i: flat[i]), **params)
+    carry, stacked = results[: num_carry + len(moved)], results[num_carry + len(moved) :]
+    return write_back(args, found.written, [*carry[:num_carry], *stacked, *carry[num_carry:]])
 
 
 @scan_p.lower

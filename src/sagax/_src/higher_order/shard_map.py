@@ -20,7 +20,8 @@ from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
 from sagax._src.core.meshes import AxisType, Mesh, PartitionSpec
 from sagax._src.core.operands import partition
-from sagax._src.core.primitive import Primitive
+from sagax._src.core.primitive import HigherOrderPrimitive
+from sagax._src.core.references import AbstractRef
 from sagax._src.core.shardings import NamedSharding, sdy_sharding
 from sagax._src.core.staging import hoist_constants
 from sagax._src.core.tangents import (
@@ -45,11 +46,12 @@ from sagax._src.primitives.structural import reshape
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import BatchAxis, batch_jaxpr
 from sagax._src.transforms.derived import derived_jaxpr
+from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.transpose import backward, transpose_jaxpr
 
-shard_map_p = Primitive(
+shard_map_p = HigherOrderPrimitive(
     "shard_map", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 shard_map_p.sets_vma = True
@@ -100,6 +102,8 @@ class Region:
 
     def part(self, aval: Any, spec: PartitionSpec) -> Any:
         """Return the type of one shard of an array."""
+        if type(aval) is AbstractRef:
+            return aval.update(self.part(aval.inner_aval, spec))
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] // self.size(spec.axes(i))
@@ -238,6 +242,25 @@ def _application(avals: tuple, name: str, params: dict) -> ClosedJaxpr:
     return derived_jaxpr(inner, key, lambda *xs: shard_map_p.bind(*xs, name=name, **params), avals)[
         0
     ]
+
+
+@shard_map_p.discharge
+def _(
+    args: Sequence[Any],
+    owned: Sequence[bool],
+    *,
+    jaxpr: ClosedJaxpr,
+    in_specs: Specs,
+    out_specs: Specs,
+    name: str,
+    **params: Any,
+) -> list:
+    region = _region(params)
+    with region.inside():
+        found = discharge_jaxpr(jaxpr, owned)
+    specs = [*out_specs, *compress(in_specs, found.written)]
+    outs = region.bind(found.jaxpr, contents(args, owned), in_specs, specs, name)
+    return write_back(args, found.written, outs)
 
 
 # Derivatives ---------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from sagax._src.core.operands import LoopOperands, LoopResults, partition
 from sagax._src.core.shardings import same_sharding
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.core.value import aval_of, is_argument, sockets
 from sagax._src.diagnostics.boundary import Boundary, function_code, function_name
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order import trace_cache
@@ -91,7 +91,7 @@ def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
     """Return the leaves of an argument, checked to be operands, and its structure."""
     leaves, treedef = trees.flatten_argument(function, name, tree)
     for i, x in enumerate(leaves):
-        if not is_operand(x):
+        if not is_argument(x):
             path = trees.argument_path(name, trees.key_paths(tree)[i])
             raise unusable_leaf(x, function, path, "let the function close over what is no array")
     return leaves, treedef

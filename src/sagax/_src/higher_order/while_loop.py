@@ -33,8 +33,8 @@ from sagax._src.core.operands import (
     carry_fixpoint,
     partition,
 )
-from sagax._src.core.primitive import Primitive
-from sagax._src.core.staging import hoist_constants
+from sagax._src.core.primitive import HigherOrderPrimitive
+from sagax._src.core.staging import hoist_constants, stage_closed
 from sagax._src.core.tangents import nonzero_marks, spread_tangents
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
@@ -71,12 +71,16 @@ from sagax._src.primitives.reductions import argmax, reduce_or
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, instantiate, moveaxis
+from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim, move_batch_dims
 from sagax._src.transforms.derived import derived_jaxpr
+from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
 from sagax._src.transforms.jvp import jvp_jaxpr
 from sagax._src.transforms.prune import prune_loop, prune_subjaxpr
 
-while_p = Primitive("while", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True)
+while_p = HigherOrderPrimitive(
+    "while", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
+)
 while_p.is_control = True
 
 # `max_steps`, if not None, is a promise: the condition holds at most that often.
@@ -378,6 +382,55 @@ def _(
     counts = {"cond_nconsts": sum(of_cond), "body_nconsts": sum(operands.constants)}
     params = {"cond_jaxpr": cond, "body_jaxpr": body, **params, **counts}
     return params, [*of_cond, *operands.flat()], results.flat()
+
+
+@while_p.discharge
+def _(
+    args: Sequence,
+    owned: Sequence[bool],
+    *,
+    cond_jaxpr: ClosedJaxpr,
+    body_jaxpr: ClosedJaxpr,
+    cond_nconsts: int,
+    body_nconsts: int,
+    max_steps: int | None,
+) -> list:
+    # references that the body writes join the carry; the condition reads them there
+    operands = WhileOperands.split(contents(args, owned), cond_nconsts, body_nconsts)
+    marks, refs = operands.like(owned), operands.like(args)
+    body = discharge_jaxpr(body_jaxpr, marks.body.flat())
+    cond = discharge_jaxpr(cond_jaxpr, marks.condition.flat())
+    if any(cond.written):
+        raise UnsupportedError(
+            "a write to a reference in the condition of a loop",
+            function="while_loop",
+            fix="write it in the body, or compute the condition there and carry it",
+        )
+    written = operands.body.like(body.written).constants
+    moved = [id(ref) for ref in compress(refs.body_constants, written)]
+    n_carry = len(operands.carry)
+
+    def of_condition(*xs: Any) -> list:
+        """Read the moved references in the carry."""
+        given, carry = xs[: len(fixed)], xs[len(fixed) :]
+        constants, values = iter(given), dict(zip(moved, carry[n_carry:], strict=True))
+        read = [values[id(r)] if id(r) in values else next(constants) for r in of_cond]
+        return eval_jaxpr(cond.jaxpr.jaxpr, cond.jaxpr.consts, *read, *carry[:n_carry])
+
+    of_cond = refs.condition_constants
+    fixed = [x for x, r in zip(operands.condition_constants, of_cond) if id(r) not in moved]
+    kept, values = partition(operands.body_constants, [not w for w in written])
+    inner = operands.body.like(body.jaxpr.jaxpr.invars)
+    for_kept, for_moved = partition(inner.constants, [not w for w in written])
+    flat = body.jaxpr.jaxpr.replace(invars=[*for_kept, *inner.carry, *for_moved])
+    carry = [*operands.carry, *values]
+    results = _bind(
+        stage_closed(of_condition, list(map(aval_of, [*fixed, *carry]))),
+        ClosedJaxpr(flat, body.jaxpr.consts),
+        WhileOperands(fixed, kept, carry),
+        max_steps,
+    )
+    return write_back(refs.body_constants, written, results)
 
 
 @while_p.lower

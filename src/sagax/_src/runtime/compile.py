@@ -11,6 +11,7 @@ from sagax._src import config, trees, xla
 from sagax._src.core.dispatch_keys import executable_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
+from sagax._src.core.references import EFFECTS
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
 from sagax._src.lazy_import import lazy_imports
@@ -40,6 +41,7 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.lowering import passes
     from sagax._src.runtime import compilation_cache
     from sagax._src.runtime.key_reuse import watch
+    from sagax._src.transforms import discharge
 
 
 _NONE: Final[Mapping] = MappingProxyType({})
@@ -66,6 +68,8 @@ class Lowered:
         target: Any = None,
         results: Sequence[Any] = (),  # the requested shardings of the results, if any
     ) -> None:
+        if jaxpr.effects & EFFECTS:
+            jaxpr = discharge.discharge_all(jaxpr)
         jaxpr = prune_jaxpr(jaxpr)
         used = used_inputs(jaxpr)
         self.kept: tuple[int, ...] | None = None

@@ -100,6 +100,8 @@ class BatchTrace(Trace):
 
     __slots__ = ("arguments", "batch_axis")
 
+    described_as = "mapped by vmap", "mapped"
+
     def __init__(self, parent: Trace, axis: BatchAxis) -> None:
         super().__init__(parent)
         self.batch_axis = axis

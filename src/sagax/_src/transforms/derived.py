@@ -7,7 +7,7 @@ from typing import Any
 
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.staging import stage
-from sagax._src.core.trace import Trace, Tracer, current
+from sagax._src.core.trace import Trace, belongs_to_trace, current
 
 
 def derived(jaxpr: Jaxpr, key: tuple, build: Callable[[], Any]) -> Any:
@@ -30,7 +30,7 @@ def derived_jaxpr(
     if found is None:
         staged, consts = stage(fun, avals, jaxpr.debug_info)
         found = ClosedJaxpr(staged, consts), *[tuple(m) for m in more]
-        if not any(isinstance(c, Tracer) for c in consts):
+        if not any(map(belongs_to_trace, consts)):
             jaxpr.memo[key] = found
     return found
 

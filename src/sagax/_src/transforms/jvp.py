@@ -40,6 +40,8 @@ class JVPTrace(Trace):
 
     __slots__ = ()
 
+    described_as = "differentiated", "differentiated"
+
     def wrap(self, primal: Any, tangent: Any, sources: int = 0) -> Any:
         return primal if type(tangent) is Zero else JVPTracer(self, primal, tangent, sources)
 

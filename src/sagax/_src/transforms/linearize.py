@@ -14,7 +14,7 @@ from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import StagedTracer, StageTrace, stage
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Trace, Tracer, current, entered, no_leaks, state
+from sagax._src.core.trace import Trace, Tracer, belongs_to_trace, current, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.derived import run_composite
@@ -61,6 +61,8 @@ class LinearizeTrace(Trace):
     """Apply rules under its `TangentTrace`."""
 
     __slots__ = ("tangents",)
+
+    described_as = "differentiated", "differentiated"
 
     def __init__(self, parent: Trace) -> None:
         super().__init__(parent)
@@ -196,7 +198,7 @@ def linearize_jaxpr(
     found = jaxpr.jaxpr.memo.get(key)
     if found is None:
         found = _linearize_jaxpr(jaxpr, nonzero, instantiate_outs)
-        if not any(isinstance(c, Tracer) for c in found.known.consts):
+        if not any(map(belongs_to_trace, found.known.consts)):
             jaxpr.jaxpr.memo[key] = found
     return found
 

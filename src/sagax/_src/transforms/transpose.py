@@ -8,6 +8,7 @@ from typing import Any
 from sagax._src.core import memo_keys
 from sagax._src.core.families import CotangentMask
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var
+from sagax._src.core.references import EFFECTS, AbstractRef
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.trace import Trace, current, state
@@ -22,6 +23,7 @@ from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import stack, written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_jaxpr
+from sagax._src.transforms.discharge import discharge_all
 
 
 class NotLinearError(ArgumentError):
@@ -61,6 +63,8 @@ def backward(
     `inputs` holds `Linear` for linear inputs and a value elsewhere; `cotangents` one entry an output, maybe
     `Zero`. Returns a cotangent (or `Zero`) for each linear input, None for the others.
     """
+    if jaxpr.effects & EFFECTS and not any(type(v.aval) is AbstractRef for v in jaxpr.constvars):
+        jaxpr = discharge_all(jaxpr)
     here = written.here
     before = here.state()
     masks = None

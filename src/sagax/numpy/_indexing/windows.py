@@ -24,6 +24,11 @@ def _flatten(s: Slice) -> tuple:
     return (), (s.start, s.size, s.stride)
 
 
+def is_window(index: Any) -> bool:
+    """Return whether an index is a `Slice`."""
+    return type(index) is Slice
+
+
 trees.register_pytree_node(Slice, _flatten, lambda static, start: Slice(*start, *static))
 
 _EVERYTHING = object()

@@ -21,6 +21,7 @@ _SUMMARIES = {
     "pdf": "Compute the probability density at `{}`.",
     "logpmf": "Compute the logarithm of the probability of `{}`.",
     "pmf": "Compute the probability of `{}`.",
+    "entropy": "Return the entropy of the distribution with mean `{}`, in nats.",
     "cdf": "Compute the cumulative distribution function: the probability of at most `{}`.",
     "logcdf": "Compute the logarithm of the cumulative distribution function at `{}`.",
     "sf": "Compute the survival function, 1 - cdf: the probability of more than `{}`.",

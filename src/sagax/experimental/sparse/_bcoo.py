@@ -1,0 +1,955 @@
+"""Implement BCOO: stored elements with their indices, in batches.
+
+`data` has shape (*batch, nse, *dense), `indices` (*batch, nse, n_sparse). An index out of bounds marks
+padding. All functions are written in operations on these arrays, and so have derivatives and can be mapped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import sagax.lax as lax
+import sagax.numpy as snp
+import sagax.random as sagax_random
+from sagax._src import trees
+from sagax._src.api.vmap import vmap
+from sagax._src.core.trace import Tracer
+from sagax._src.core.value import Array
+from sagax._src.lazy_import import lazy_imports
+from sagax.experimental.sparse._base import JAXSparse, refuse, wrong
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax.experimental.sparse import _products as products
+
+
+class BCOO(JAXSparse):
+    """A sparse array by coordinates. `args` are (data, indices); see `fromdense`.
+
+    The leading `n_batch` dimensions are batches with `nse` elements each; the last `n_dense` dimensions are dense.
+
+    >>> m = sparse.BCOO.fromdense(snp.array([[1.0, 0.0], [0.0, 2.0]]))
+    >>> m.nse, (m @ snp.ones(2)).tolist()
+    (2, [1.0, 2.0])
+    """
+
+    __slots__ = ("data", "indices", "indices_sorted", "unique_indices")
+
+    def __init__(
+        self,
+        args: tuple,
+        *,
+        shape: Any,
+        indices_sorted: bool = False,
+        unique_indices: bool = False,
+    ) -> None:
+        self.data, self.indices = map(snp.asarray, args)
+        self.indices_sorted, self.unique_indices = bool(indices_sorted), bool(unique_indices)
+        super().__init__(args, shape=shape)
+        if self.indices.ndim < 2 or not snp.issubdtype(self.indices.dtype, snp.integer):
+            raise wrong(
+                "BCOO", "indices", self.indices, "integers of shape (*batch, nse, n_sparse)"
+            )
+        if self.n_dense < 0 or self.data.shape[self.n_batch] != self.nse:
+            raise wrong(
+                "BCOO",
+                "data",
+                self.data,
+                f"shape (*batch, {self.nse}, *dense) for the indices and the shape {self.shape}",
+            )
+
+    nse = property(lambda self: self.indices.shape[-2], doc="The stored elements of each batch.")
+    n_batch = property(lambda self: self.indices.ndim - 2)
+    n_sparse = property(lambda self: self.indices.shape[-1])
+    n_dense = property(lambda self: self.data.ndim - 1 - self.n_batch)
+
+    @property
+    def _groups(self) -> tuple[tuple, tuple, tuple]:
+        """The sizes of batch, sparse and dense dimensions."""
+        b, s = self.n_batch, self.n_batch + self.n_sparse
+        return self.shape[:b], self.shape[b:s], self.shape[s:]
+
+    @classmethod
+    def fromdense(
+        cls,
+        mat: Any,
+        *,
+        nse: Any = None,
+        index_dtype: Any = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
+    ) -> BCOO:
+        """Store the nonzero elements of a dense array."""
+        return bcoo_fromdense(
+            mat, nse=nse, n_dense=n_dense, n_batch=n_batch, index_dtype=index_dtype
+        )
+
+    @classmethod
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: Any = None, n_dense: int = 0, n_batch: int = 0
+    ) -> BCOO:
+        """Convert a sparse matrix of SciPy."""
+        coo = mat.tocoo()
+        indices = np.stack([coo.row, coo.col], 1).astype(index_dtype or np.int32)
+        found = cls((snp.asarray(coo.data), snp.asarray(indices)), shape=coo.shape)
+        return bcoo_update_layout(found, n_batch=n_batch, n_dense=n_dense, on_inefficient=None)
+
+    def _bcoo(self) -> BCOO:
+        return self
+
+    def _with_data(self, data: Any) -> BCOO:
+        return self._like(data, self.indices, self.shape, self.indices_sorted, self.unique_indices)
+
+    @staticmethod
+    def _like(
+        data: Any, indices: Any, shape: Any, ordered: bool = False, unique: bool = False
+    ) -> BCOO:
+        return BCOO((data, indices), shape=shape, indices_sorted=ordered, unique_indices=unique)
+
+    def todense(self) -> Array:
+        """Return the dense array."""
+        return bcoo_todense(self)
+
+    def transpose(self, axes: Any = None) -> BCOO:
+        """Permute the dimensions, within batch, sparse and dense ones."""
+        return bcoo_transpose(self, permutation=tuple(axes or range(self.ndim)[::-1]))
+
+    def astype(self, dtype: Any) -> BCOO:
+        """Convert the elements to a dtype."""
+        return self._with_data(self.data.astype(dtype))
+
+    def sort_indices(self) -> BCOO:
+        """Sort the elements by their indices."""
+        return bcoo_sort_indices(self)
+
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCOO:
+        """Add elements of equal indices."""
+        return bcoo_sum_duplicates(self, nse)
+
+    def update_layout(self, **options: Any) -> BCOO:
+        """Move dimensions between batch, sparse and dense ones."""
+        return bcoo_update_layout(self, **options)
+
+    def reshape(self, *sizes: Any, **_: Any) -> BCOO:
+        """Reshape: one size may be -1."""
+        given = (
+            tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+        )
+        return bcoo_reshape(self, new_sizes=np.empty(self.shape, bool).reshape(given).shape)
+
+    def sum(self, axis: Any = None, **options: Any) -> Any:
+        """Sum elements along axes: a sparse array, or a dense scalar of all."""
+        axes = (
+            range(self.ndim)
+            if axis is None
+            else axis
+            if isinstance(axis, (tuple, list))
+            else (axis,)
+        )
+        found = bcoo_reduce_sum(self, axes=[a % self.ndim for a in axes])
+        return found.todense() if found.ndim == 0 else found
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, JAXSparse):
+            return bcoo_multiply_sparse(self, other._bcoo())
+        return bcoo_multiply_dense(self, snp.asarray(other))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return bcoo_multiply_dense(self, 1 / snp.asarray(other))
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, JAXSparse):
+            return self.todense() + other
+        a, b = _flat(self), _flat(other._bcoo())
+        if a.shape != b.shape:
+            raise wrong("add", "other", b, f"a sparse array of shape {a.shape}")
+        data = snp.concatenate([a.data, b.data])
+        return self._like(data, snp.concatenate([a.indices, b.indices]), self.shape)
+
+    def __radd__(self, other: Any) -> Any:
+        return self + other
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    def __matmul__(self, other: Any) -> Any:
+        return products.matmul(self, other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return products.matmul(other, self)
+
+    def __getitem__(self, index: Any) -> Any:
+        return _getitem(self, index)
+
+    def __iter__(self) -> Any:
+        return (self[i] for i in range(len(self)))
+
+
+def _flatten(m: BCOO) -> tuple:
+    return (m.data, m.indices), (m.shape, m.indices_sorted, m.unique_indices)
+
+
+def _unflatten(static: tuple, parts: Any) -> BCOO:
+    m = object.__new__(BCOO)
+    m.data, m.indices = parts
+    m.shape, m.indices_sorted, m.unique_indices = static
+    if hasattr(m.data, "ndim") and hasattr(m.indices, "ndim"):
+        m.shape = mapped_shape(m.shape, m.data, m.data.ndim - 1 + m.indices.shape[-1])
+    return m
+
+
+def mapped_shape(shape: tuple, data: Any, ndim: int) -> tuple:
+    """Return the shape of an array of `ndim` dimensions: under vmap it has lost leading ones, or got more."""
+    missing = ndim - len(shape)
+    return (*data.shape[:missing], *shape) if missing > 0 else shape[-missing:]
+
+
+trees.register_pytree_node(BCOO, _flatten, _unflatten)
+
+
+def _batched(fun: Callable, n_batch: int, *args: Any) -> Any:
+    """Map a function of one batch over all."""
+    for _ in range(n_batch):
+        fun = vmap(fun)
+    return fun(*args)
+
+
+def _full(m: BCOO) -> tuple[Any, Any]:
+    """Return data and indices with batch dimensions of their full sizes."""
+    batch, _, dense = m._groups
+    data = snp.broadcast_to(m.data, (*batch, m.nse, *dense))
+    return data, snp.broadcast_to(m.indices, (*batch, m.nse, m.n_sparse))
+
+
+def _columns(indices: Any) -> tuple:
+    return tuple([indices[..., i] for i in range(indices.shape[-1])])
+
+
+# Conversion ------------------------------------------------------------------------------------------
+
+
+def bcoo_fromdense(
+    mat: Any,
+    *,
+    nse: int | None = None,
+    n_batch: int = 0,
+    n_dense: int = 0,
+    index_dtype: Any = np.int32,
+) -> BCOO:
+    """Store the nonzero elements of a dense array.
+
+    Args:
+      nse: the number of elements to store for each batch; needed for a traced array.
+      n_batch, n_dense: the numbers of leading batch dimensions, and of trailing dense ones.
+
+    >>> sparse.bcoo_fromdense(snp.eye(3)).indices.tolist()
+    [[0, 0], [1, 1], [2, 2]]
+    """
+    mat = snp.asarray(mat)
+    n_sparse = mat.ndim - n_batch - n_dense
+    if n_sparse < 0 or n_batch < 0 or n_dense < 0:
+        raise wrong(
+            "bcoo_fromdense",
+            "n_batch and n_dense",
+            (n_batch, n_dense),
+            f"at most {mat.ndim} together",
+        )
+    mask = snp.any(mat != 0, axis=tuple(range(mat.ndim - n_dense, mat.ndim)))
+    if nse is None:
+        if isinstance(mask, Tracer) and mask.concrete() is None:
+            raise wrong(
+                "bcoo_fromdense", "nse", None, "the number of stored elements: the array is traced"
+            )
+        counts = np.asarray(mask).sum(tuple(range(n_batch, n_batch + n_sparse)))
+        nse = int(counts.max()) if counts.size else 0
+    sizes = mask.shape[n_batch:]
+
+    def one(mask: Any) -> Any:
+        if not sizes:
+            return snp.zeros((nse, 0), index_dtype)
+        found = snp.nonzero(mask, size=nse, fill_value=sizes)
+        return snp.stack(found, -1).astype(index_dtype)
+
+    indices = _batched(one, n_batch, mask)
+    empty = BCOO._like(
+        snp.zeros((*indices.shape[:-1], *mat.shape[mat.ndim - n_dense :]), mat.dtype),
+        indices,
+        mat.shape,
+        True,
+        True,
+    )
+    return bcoo_extract(empty, mat)
+
+
+def bcoo_todense(mat: BCOO) -> Array:
+    """Return the dense array; elements of equal indices are added.
+
+    >>> sparse.bcoo_todense(sparse.bcoo_fromdense(snp.eye(2))).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    _, sizes, dense = mat._groups
+
+    def one(data: Any, indices: Any) -> Any:
+        if not sizes:
+            return snp.sum(data, 0)
+        return snp.zeros((*sizes, *dense), data.dtype).at[_columns(indices)].add(data, mode="drop")
+
+    return _batched(one, mat.n_batch, *_full(mat))
+
+
+def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) -> BCOO:
+    """Return the elements of a dense array at the indices of a sparse one.
+
+    Of equal indices only the first gets the element, if they are not assumed to be unique.
+
+    >>> m = sparse.eye(2)
+    >>> sparse.bcoo_extract(m, snp.arange(4.0).reshape(2, 2)).data.tolist()
+    [0.0, 3.0]
+    """
+    arr = snp.asarray(arr)
+    if arr.shape != sparr.shape:
+        raise wrong("bcoo_extract", "arr", arr, f"an array of shape {sparr.shape}")
+    unique = sparr.unique_indices if assume_unique is None else assume_unique
+    _, indices = _full(sparr)
+
+    def one(arr: Any, indices: Any) -> Any:
+        if not indices.shape[-1]:
+            first = snp.arange(indices.shape[0]) == 0
+            return snp.where(first.reshape(-1, *[1] * arr.ndim), arr[None], 0)
+        found = arr.at[_columns(indices)].get(mode="fill", fill_value=0)
+        if unique:
+            return found
+        order, new = _groups_of(indices)
+        first = snp.zeros(indices.shape[0], bool).at[order].set(new)
+        return snp.where(first.reshape(-1, *[1] * (found.ndim - 1)), found, 0)
+
+    data = _batched(one, sparr.n_batch, arr, indices)
+    return sparr._like(data, indices, sparr.shape, sparr.indices_sorted, sparr.unique_indices)
+
+
+def _order(indices: Any) -> Any:
+    """Return the order that sorts rows of indices."""
+    n = indices.shape[0]
+    columns = _columns(indices)
+    if not columns:
+        return snp.arange(n)
+    return lax.sort((*columns, snp.arange(n)), num_keys=len(columns))[-1]
+
+
+def _groups_of(indices: Any) -> tuple[Any, Any]:
+    """Return the order that sorts indices, and marks of the first of equal ones in that order."""
+    order = _order(indices)
+    rows = indices[order]
+    return order, snp.concatenate([snp.ones(1, bool), snp.any(rows[1:] != rows[:-1], -1)])
+
+
+def bcoo_sort_indices(mat: BCOO) -> BCOO:
+    """Sort the elements of each batch by their indices.
+
+    >>> m = sparse.BCOO((snp.array([1.0, 2.0]), snp.array([[1], [0]])), shape=(2,))
+    >>> sparse.bcoo_sort_indices(m).data.tolist()
+    [2.0, 1.0]
+    """
+
+    def one(data: Any, indices: Any) -> Any:
+        order = _order(indices)
+        return data[order], indices[order]
+
+    data, indices = _batched(one, mat.n_batch, *_full(mat))
+    return mat._like(data, indices, mat.shape, True, mat.unique_indices)
+
+
+def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
+    """Add elements of equal indices, and sort. The result stores `nse` elements (default: as few as possible,
+    or as many as before if the indices are traced).
+
+    >>> m = sparse.BCOO((snp.array([1.0, 2.0]), snp.array([[1], [1]])), shape=(2,))
+    >>> sparse.bcoo_sum_duplicates(m).data.tolist()
+    [3.0]
+    """
+    data, indices = _full(mat)
+    sizes = mat._groups[1]
+    if nse is None:
+        nse = mat.nse
+        if not isinstance(indices, Tracer):
+            nse = _count_unique(np.asarray(indices), sizes)
+    limit = snp.array(sizes, indices.dtype)
+
+    def one(data: Any, indices: Any) -> Any:
+        inside = snp.all(indices < limit, -1) & snp.all(indices >= 0, -1)
+        indices = snp.where(inside[:, None], indices, limit)
+        order, new = _groups_of(indices)
+        rows, kept = indices[order], inside[order]
+        target = snp.where(kept, snp.cumsum(new) - 1, nse)
+        wide = kept.reshape(-1, *[1] * (data.ndim - 1))
+        values = snp.zeros((nse, *data.shape[1:]), data.dtype)
+        values = values.at[target].add(snp.where(wide, data[order], 0), mode="drop")
+        full = snp.broadcast_to(limit, (nse, len(sizes)))
+        return values, full.at[target].set(rows, mode="drop")
+
+    if mat.nse:
+        data, indices = _batched(one, mat.n_batch, data, indices)
+    return mat._like(data, indices, mat.shape, True, True)
+
+
+def _count_unique(indices: np.ndarray, sizes: tuple) -> int:
+    counts = [0]
+    if not sizes:
+        return min(1, indices.shape[-2])
+    for rows in indices.reshape((-1, *indices.shape[-2:])):
+        inside = ((rows >= 0) & (rows < np.array(sizes))).all(-1)
+        counts.append(len(np.unique(rows[inside], axis=0)))
+    return max(counts)
+
+
+# Layout ----------------------------------------------------------------------------------------------
+
+
+def _flat(mat: BCOO) -> BCOO:
+    """Return the same array with sparse dimensions only."""
+    return bcoo_update_layout(mat, n_batch=0, n_dense=0)
+
+
+def bcoo_update_layout(
+    mat: BCOO,
+    *,
+    n_batch: int | None = None,
+    n_dense: int | None = None,
+    on_inefficient: str | None = "error",
+) -> BCOO:
+    """Change the numbers of batch and of dense dimensions.
+
+    More of them store more zeros: an error, or with `on_inefficient=None` accepted.
+
+    >>> m = sparse.bcoo_fromdense(snp.eye(2), n_batch=1)
+    >>> sparse.bcoo_update_layout(m, n_batch=0).indices.tolist()
+    [[0, 0], [1, 1]]
+    """
+    n_batch = int(mat.n_batch if n_batch is None else n_batch)
+    n_dense = int(mat.n_dense if n_dense is None else n_dense)
+    if n_batch < 0 or n_dense < 0 or n_batch + n_dense > mat.ndim:
+        raise wrong(
+            "bcoo_update_layout",
+            "n_batch and n_dense",
+            (n_batch, n_dense),
+            f"at most {mat.ndim} together",
+        )
+    more = n_batch > mat.n_batch or n_dense > mat.n_dense
+    if more and on_inefficient == "error":
+        raise wrong(
+            "bcoo_update_layout",
+            "on_inefficient",
+            "error",
+            "None, for a layout with more batch or dense dimensions, which stores more zeros",
+        )
+    while mat.n_dense > n_dense:
+        mat = _dense_to_sparse(mat)
+    while mat.n_batch > n_batch:
+        mat = _batch_to_sparse(mat)
+    while mat.n_dense < n_dense:
+        mat = _sparse_to_dense(mat)
+    while mat.n_batch < n_batch:
+        mat = _sparse_to_batch(mat)
+    return mat
+
+
+def _dense_to_sparse(mat: BCOO) -> BCOO:
+    size = mat.shape[mat.n_batch + mat.n_sparse]
+    data, indices = _full(mat)
+    at = mat.n_batch
+    data = data.reshape(*data.shape[:at], mat.nse * size, *data.shape[at + 2 :])
+    indices = snp.repeat(indices, size, axis=at)
+    column = snp.tile(snp.arange(size, dtype=indices.dtype), mat.nse)
+    column = snp.broadcast_to(column, indices.shape[:-1])[..., None]
+    return mat._like(
+        data,
+        snp.concatenate([indices, column], -1),
+        mat.shape,
+        mat.indices_sorted,
+        mat.unique_indices,
+    )
+
+
+def _batch_to_sparse(mat: BCOO) -> BCOO:
+    data, indices = _full(mat)
+    at = mat.n_batch - 1
+    size = data.shape[at]
+    column = lax.broadcasted_iota(indices.dtype, (*indices.shape[:-1], 1), at)
+    indices = snp.concatenate([column, indices], -1)
+    data = data.reshape(*data.shape[:at], size * mat.nse, *data.shape[at + 2 :])
+    indices = indices.reshape(*indices.shape[:at], size * mat.nse, indices.shape[-1])
+    return mat._like(data, indices, mat.shape, mat.indices_sorted, mat.unique_indices)
+
+
+def _sparse_to_dense(mat: BCOO) -> BCOO:
+    data, indices = _full(mat)
+    size = mat.shape[mat.n_batch + mat.n_sparse - 1]
+    column = indices[..., -1:]
+    own = snp.arange(size, dtype=indices.dtype) == column
+    own = own.reshape(*own.shape, *[1] * mat.n_dense)
+    data = snp.where(own, snp.expand_dims(data, mat.n_batch + 1), 0)
+    return mat._like(data, indices[..., :-1], mat.shape)
+
+
+def _sparse_to_batch(mat: BCOO) -> BCOO:
+    data, indices = _full(mat)
+    at, size = mat.n_batch, mat.shape[mat.n_batch]
+    numbers = snp.arange(size, dtype=indices.dtype).reshape(size, 1)
+    own = snp.expand_dims(indices[..., 0], at) == numbers
+    limit = snp.array(mat._groups[1][1:], indices.dtype)
+    rows = snp.where(own[..., None], snp.expand_dims(indices[..., 1:], at), limit)
+    wide = own.reshape(*own.shape, *[1] * mat.n_dense)
+    return mat._like(snp.where(wide, snp.expand_dims(data, at), 0), rows, mat.shape)
+
+
+def bcoo_transpose(mat: BCOO, *, permutation: Sequence[int]) -> BCOO:
+    """Permute dimensions, within batch, sparse and dense ones.
+
+    >>> sparse.bcoo_transpose(sparse.bcoo_fromdense(snp.ones((2, 3))), permutation=(1, 0)).shape
+    (3, 2)
+    """
+    order = [p % mat.ndim for p in permutation]
+    b, s = mat.n_batch, mat.n_batch + mat.n_sparse
+    parts = order[:b], order[b:s], order[s:]
+    ranges = range(b), range(b, s), range(s, mat.ndim)
+    if sorted(order) != list(range(mat.ndim)):
+        raise wrong(
+            "bcoo_transpose",
+            "permutation",
+            tuple(permutation),
+            f"the numbers from 0 to {mat.ndim - 1}",
+        )
+    if any(sorted(p) != list(r) for p, r in zip(parts, ranges, strict=True)):
+        raise refuse(
+            "bcoo_transpose",
+            "a permutation that mixes batch, sparse and dense dimensions",
+            "change the layout first: bcoo_update_layout(m, n_batch=0, n_dense=0)",
+        )
+    batch, sparse, dense = parts
+    # size-1 batch dimensions of data or indices are permuted as they are
+    data = snp.transpose(mat.data, (*batch, b, *[d - mat.n_sparse + 1 for d in dense]))
+    indices = snp.transpose(mat.indices, (*batch, b, b + 1))[..., [i - b for i in sparse]]
+    shape = tuple([mat.shape[p] for p in order])
+    same = sparse == sorted(sparse)
+    return mat._like(data, indices, shape, same and mat.indices_sorted, mat.unique_indices)
+
+
+def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
+    """Remove dimensions of size 1.
+
+    >>> sparse.bcoo_squeeze(sparse.bcoo_fromdense(snp.ones((1, 3))), dimensions=(0,)).shape
+    (3,)
+    """
+    found = {d % arr.ndim for d in dimensions}
+    if any(arr.shape[d] != 1 for d in found):
+        raise wrong(
+            "bcoo_squeeze", "dimensions", tuple(dimensions), f"dimensions of size 1 of {arr.shape}"
+        )
+    b, s = arr.n_batch, arr.n_batch + arr.n_sparse
+    data = snp.squeeze(
+        arr.data, tuple([d if d < b else d - arr.n_sparse + 1 for d in found if d < b or d >= s])
+    )
+    columns = [i for i in range(arr.n_sparse) if i + b not in found]
+    rows = snp.squeeze(arr.indices, tuple([d for d in found if d < b]))
+    if len(columns) < arr.n_sparse:  # padding stays padding only if a column is left to show it
+        inside = snp.all(arr.indices < snp.array(arr._groups[1], arr.indices.dtype), -1)
+        inside = snp.squeeze(inside, tuple([d for d in found if d < b]))
+        data = snp.where(inside.reshape(*inside.shape, *[1] * (data.ndim - inside.ndim)), data, 0)
+    shape = tuple([n for i, n in enumerate(arr.shape) if i not in found])
+    return arr._like(data, rows[..., columns], shape, arr.indices_sorted, arr.unique_indices)
+
+
+def bcoo_reshape(
+    mat: BCOO,
+    *,
+    new_sizes: Sequence[int],
+    dimensions: Sequence[int] | None = None,
+    sharding: Any = None,
+) -> BCOO:
+    """Reshape. Batch and dense dimensions that do not change stay; the others become sparse.
+
+    >>> sparse.bcoo_reshape(sparse.eye(2), new_sizes=(4,)).indices.tolist()
+    [[0], [3]]
+    """
+    if dimensions is not None and list(dimensions) != list(range(mat.ndim)):
+        mat = bcoo_transpose(mat, permutation=dimensions)
+    sizes = tuple(new_sizes)
+    if math.prod(sizes) != mat.size:
+        raise wrong("bcoo_reshape", "new_sizes", sizes, f"sizes of {mat.size} elements")
+    n_batch = mat.n_batch if sizes[: mat.n_batch] == mat.shape[: mat.n_batch] else 0
+    n_dense = mat.n_dense
+    if n_dense and sizes[-n_dense:] != mat.shape[-n_dense:]:
+        n_dense = 0
+    mat = bcoo_update_layout(mat, n_batch=n_batch, n_dense=n_dense)
+    old = mat._groups[1]
+    new = sizes[n_batch : len(sizes) - n_dense]
+    inside = snp.all(mat.indices < snp.array(old, mat.indices.dtype), -1)
+    columns = _columns(mat.indices)
+    flat: Any = snp.zeros(inside.shape, mat.indices.dtype)
+    for column, size in zip(columns, old, strict=True):
+        flat = flat * size + column
+    parts = []
+    for size in reversed(new):
+        parts.append(snp.where(inside, flat % size, size))
+        flat = flat // size
+    data = mat.data
+    if not new:
+        data = snp.where(inside.reshape(*inside.shape, *[1] * n_dense), data, 0)
+    indices = snp.stack(parts[::-1], -1) if parts else mat.indices[..., :0]
+    return mat._like(data, indices, sizes, mat.indices_sorted, mat.unique_indices)
+
+
+def bcoo_broadcast_in_dim(
+    mat: BCOO, *, shape: Any, broadcast_dimensions: Sequence[int], sharding: Any = None
+) -> BCOO:
+    """Broadcast to a shape, in which dimension i of the array is number `broadcast_dimensions[i]`.
+
+    >>> m = sparse.bcoo_fromdense(snp.array([1.0, 0.0]))
+    >>> sparse.bcoo_broadcast_in_dim(m, shape=(2, 2), broadcast_dimensions=(1,)).todense().tolist()
+    [[1.0, 0.0], [1.0, 0.0]]
+    """
+    shape = tuple(shape)
+    flat = _flat(mat)
+    data, columns = flat.data, dict(zip(broadcast_dimensions, _columns(flat.indices), strict=True))
+    inside = snp.all(flat.indices < snp.array(flat.shape, flat.indices.dtype), -1)
+    copies = [
+        d for d, n in enumerate(shape) if d not in columns or mat.shape[list(columns).index(d)] != n
+    ]
+    for d in copies:
+        n = shape[d]
+        columns = {k: snp.tile(c, n) for k, c in columns.items()}
+        columns[d] = snp.repeat(snp.arange(n, dtype=flat.indices.dtype), inside.shape[0])
+        data, inside = snp.tile(data, n), snp.tile(inside, n)
+    rows = [snp.where(inside, columns[d], n) for d, n in enumerate(shape)]
+    indices = snp.stack(rows, -1) if rows else flat.indices[:, :0]
+    return mat._like(data, indices, shape, False, mat.unique_indices)
+
+
+def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
+    """Concatenate sparse arrays along a dimension.
+
+    >>> sparse.bcoo_concatenate([sparse.eye(2), sparse.eye(2)], dimension=1).shape
+    (2, 4)
+    """
+    first = operands[0]
+    dimension %= first.ndim
+    n_batch = min(m.n_batch for m in operands)
+    n_batch = n_batch if dimension >= n_batch else 0
+    n_dense = min(m.n_dense for m in operands)
+    n_dense = n_dense if dimension < first.ndim - n_dense else 0
+    parts = [bcoo_update_layout(m, n_batch=n_batch, n_dense=n_dense) for m in operands]
+    size = sum(m.shape[dimension] for m in parts)
+    shape = (*first.shape[:dimension], size, *first.shape[dimension + 1 :])
+    if any(
+        (*m.shape[:dimension], *m.shape[dimension + 1 :])
+        != (*shape[:dimension], *shape[dimension + 1 :])
+        for m in parts
+    ):
+        raise wrong(
+            "bcoo_concatenate",
+            "operands",
+            [m.shape for m in parts],
+            "equal shapes but for one dimension",
+        )
+    at = dimension - n_batch
+    data, rows, start = [], [], 0
+    for m in parts:
+        values, indices = _full(m)
+        column = snp.where(indices[..., at] < m.shape[dimension], indices[..., at] + start, size)
+        data.append(values)
+        rows.append(indices.at[..., at].set(column))
+        start += m.shape[dimension]
+    unique = all(m.unique_indices for m in parts)
+    return first._like(
+        snp.concatenate(data, n_batch), snp.concatenate(rows, n_batch), shape, False, unique
+    )
+
+
+def bcoo_slice(
+    mat: BCOO,
+    *,
+    start_indices: Sequence[int],
+    limit_indices: Sequence[int],
+    strides: Sequence[int] | None = None,
+) -> BCOO:
+    """Slice, as `lax.slice`. The result stores as many elements as before; those outside become padding.
+
+    >>> m = sparse.bcoo_fromdense(snp.arange(4.0))
+    >>> sparse.bcoo_slice(m, start_indices=[1], limit_indices=[3]).todense().tolist()
+    [1.0, 2.0]
+    """
+    steps = [1] * mat.ndim if strides is None else list(strides)
+    shape = tuple(
+        [
+            max(0, -(-(e - s) // t))
+            for s, e, t in zip(start_indices, limit_indices, steps, strict=True)
+        ]
+    )
+    bounds = list(zip(start_indices, limit_indices, steps, strict=True))
+    return _sliced(mat, list(start_indices), shape, steps, [slice(*b) for b in bounds])
+
+
+def bcoo_dynamic_slice(mat: BCOO, start_indices: Sequence[Any], slice_sizes: Sequence[int]) -> BCOO:
+    """Slice from traced start indices, as `lax.dynamic_slice`.
+
+    >>> m = sparse.bcoo_fromdense(snp.arange(4.0))
+    >>> sparse.bcoo_dynamic_slice(m, [snp.int32(2)], [2]).todense().tolist()
+    [2.0, 3.0]
+    """
+    starts = [
+        snp.clip(snp.where(snp.asarray(s) < 0, snp.asarray(s) + n, s), 0, n - k)
+        for s, n, k in zip(start_indices, mat.shape, slice_sizes, strict=True)
+    ]
+    return _sliced(mat, starts, tuple(slice_sizes), [1] * mat.ndim, None)
+
+
+def _sliced(mat: BCOO, starts: list, shape: tuple, steps: list, slices: Any) -> BCOO:
+    b, s = mat.n_batch, mat.n_batch + mat.n_sparse
+    data, indices = _full(mat)
+
+    def cut(x: Any, dims: Sequence[tuple[int, int]]) -> Any:
+        """Slice dimensions of x; each as (dimension of x, dimension of the array)."""
+        for at, d in dims:
+            if slices is not None:
+                x = x[(slice(None),) * at + (slices[d],)]
+            else:
+                x = lax.dynamic_slice_in_dim(x, starts[d], shape[d], at)
+        return x
+
+    batch = [(d, d) for d in range(b)]
+    data = cut(data, [*batch, *[(d - mat.n_sparse + 1, d) for d in range(s, mat.ndim)]])
+    indices = cut(indices, batch)
+    inside: Any = snp.ones(indices.shape[:-1], bool)
+    columns = []
+    for i, d in enumerate(range(b, s)):
+        offset = indices[..., i] - starts[d]
+        column = offset // steps[d]
+        inside &= (offset >= 0) & (column < shape[d]) & (offset % steps[d] == 0)
+        inside &= indices[..., i] < mat.shape[d]
+        columns.append(column)
+    rows = [
+        snp.where(inside, c, n).astype(indices.dtype)
+        for c, n in zip(columns, shape[b:s], strict=True)
+    ]
+    data = snp.where(inside.reshape(*inside.shape, *[1] * mat.n_dense), data, 0)
+    indices = snp.stack(rows, -1) if rows else indices
+    return mat._like(data, indices, shape, False, mat.unique_indices)
+
+
+def bcoo_gather(
+    operand: BCOO,
+    start_indices: Any,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Any = None,
+    fill_value: Any = None,
+) -> BCOO:
+    """Gather one window of a sparse array, as `lax.gather` with a vector of start indices.
+
+    >>> from sagax.lax import GatherDimensionNumbers
+    >>> numbers = GatherDimensionNumbers((0,), (0,), (0,))
+    >>> sparse.bcoo_gather(sparse.eye(2), snp.array([1]), numbers, (1, 2)).todense().tolist()
+    [0.0, 1.0]
+    """
+    starts = snp.asarray(start_indices)
+    if starts.ndim != 1:
+        raise refuse(
+            "bcoo_gather",
+            "several windows of a sparse array",
+            "map over the start indices with sagax.vmap",
+        )
+    full: list[Any] = [0] * operand.ndim
+    for k, d in enumerate(dimension_numbers.start_index_map):
+        full[d] = starts[k]
+    window = bcoo_dynamic_slice(operand, full, slice_sizes)
+    return bcoo_squeeze(window, dimensions=dimension_numbers.collapsed_slice_dims)
+
+
+def _getitem(mat: BCOO, index: Any) -> BCOO:
+    """Select by ints, slices, None and `...`."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    given = sum(1 for p in parts if p is not None and p is not Ellipsis)
+    if Ellipsis in parts:
+        at = parts.index(Ellipsis)
+        parts[at : at + 1] = [slice(None)] * (mat.ndim - given)
+    parts += [slice(None)] * (mat.ndim - sum(p is not None for p in parts))
+    selected = [p for p in parts if p is not None]
+    if len(selected) != mat.ndim:
+        raise wrong("getitem", "index", repr(index), f"at most {mat.ndim} entries")
+    traced = [p for p in selected if not isinstance(p, (int, np.integer, slice))]
+    if any(snp.ndim(p) for p in traced):
+        raise refuse(
+            "getitem", "an index of a sparse array that is an array", "use ints and slices"
+        )
+    if traced:
+        sizes = [
+            1 if not isinstance(p, slice) else n for p, n in zip(selected, mat.shape, strict=True)
+        ]
+        starts = [0 if isinstance(p, slice) else p for p in selected]
+        mat = bcoo_dynamic_slice(mat, starts, sizes)
+        selected = [p if isinstance(p, slice) else 0 for p in selected]
+    bounds = []
+    for p, n in zip(selected, mat.shape, strict=True):
+        if isinstance(p, slice):
+            start, stop, step = p.indices(n)
+            if step < 0:
+                raise refuse("getitem", "a negative step in an index of a sparse array")
+        else:
+            start = int(p) + n if p < 0 else int(p)
+            stop, step = start + 1, 1
+            if not 0 <= start < n:
+                raise wrong(
+                    "getitem", "index", repr(index), f"indices within the shape {mat.shape}"
+                )
+        bounds.append((start, max(start, stop), step))
+    starts, limits, steps = zip(*bounds) if bounds else ((), (), ())
+    mat = bcoo_slice(mat, start_indices=starts, limit_indices=limits, strides=steps)
+    mat = bcoo_squeeze(
+        mat, dimensions=[i for i, p in enumerate(selected) if not isinstance(p, slice)]
+    )
+    if None in parts:
+        kept = [p for p in parts if p is None or isinstance(p, slice)]
+        target = [i for i, p in enumerate(kept) if p is not None]
+        shape = [1] * len(kept)
+        for i, n in zip(target, mat.shape, strict=True):
+            shape[i] = n
+        mat = bcoo_broadcast_in_dim(mat, shape=shape, broadcast_dimensions=target)
+    return mat
+
+
+# Reductions and elementwise products -----------------------------------------------------------------
+
+
+def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
+    """Sum along axes.
+
+    >>> sparse.bcoo_reduce_sum(sparse.eye(2), axes=(0,)).todense().tolist()
+    [1.0, 1.0]
+    """
+    found = {a % mat.ndim for a in axes}
+    if any(a < mat.n_batch for a in found):
+        mat = bcoo_update_layout(mat, n_batch=min(found))
+    b, s = mat.n_batch, mat.n_batch + mat.n_sparse
+    inside = snp.all(mat.indices < snp.array(mat._groups[1], mat.indices.dtype), -1)
+    data = snp.where(inside.reshape(*inside.shape, *[1] * mat.n_dense), mat.data, 0)
+    data = snp.sum(data, tuple([a - mat.n_sparse + 1 for a in found if a >= s]))
+    columns = [i for i in range(mat.n_sparse) if i + b not in found]
+    shape = tuple([n for i, n in enumerate(mat.shape) if i not in found])
+    return mat._like(data, mat.indices[..., columns], shape)
+
+
+def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> BCOO:
+    """Multiply elementwise by a dense array, which may be broadcast to the shape of the sparse one.
+
+    >>> sparse.bcoo_multiply_dense(sparse.eye(2), snp.array([2.0, 3.0])).data.tolist()
+    [2.0, 3.0]
+    """
+    v = snp.asarray(v)
+    if v.ndim == 0:
+        return sp_mat._with_data(sp_mat.data * v)
+    if v.ndim > sp_mat.ndim or snp.broadcast_shapes(v.shape, sp_mat.shape) != sp_mat.shape:
+        raise wrong(
+            "bcoo_multiply_dense", "v", v, f"an array that broadcasts to the shape {sp_mat.shape}"
+        )
+    v = v.reshape((1,) * (sp_mat.ndim - v.ndim) + v.shape)
+    b = sp_mat.n_batch
+    batch, _, _ = sp_mat._groups
+    data, indices = _full(sp_mat)
+    v = snp.broadcast_to(v, (*batch, *v.shape[b:]))
+
+    def one(data: Any, indices: Any, v: Any) -> Any:
+        if not sp_mat.n_sparse:
+            return data * v[None]
+        columns = [c if n > 1 else snp.zeros_like(c) for c, n in zip(_columns(indices), v.shape)]
+        return data * v.at[tuple(columns)].get(mode="fill", fill_value=0)
+
+    data = _batched(one, b, data, indices, v)
+    return sp_mat._like(data, indices, sp_mat.shape, sp_mat.indices_sorted, sp_mat.unique_indices)
+
+
+def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
+    """Multiply two sparse arrays of equal shapes elementwise.
+
+    >>> sparse.bcoo_multiply_sparse(sparse.eye(2), sparse.eye(2)).todense().tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    if lhs.shape != rhs.shape:
+        raise wrong("bcoo_multiply_sparse", "rhs", rhs, f"a sparse array of shape {lhs.shape}")
+    a, b = _flat(lhs), bcoo_sum_duplicates(_flat(rhs))
+    if lhs.nse == 0 or b.nse == 0:
+        return lhs._with_data(lhs.data * 0)
+    # find each index of `a` among those of `b`, which are sorted: sort both together
+    n = a.nse
+    rows = snp.concatenate([b.indices, a.indices])
+    columns = _columns(rows)
+    number = snp.arange(rows.shape[0])
+    order = lax.sort((*columns, number), num_keys=len(columns) + 1)[-1]
+    ordered = rows[order]
+    latest = lax.cummax(snp.where(order < b.nse, order, -1))
+    same = (latest >= 0) & snp.all(ordered == rows[snp.maximum(latest, 0)], -1)
+    match = (
+        snp.zeros(rows.shape[0], latest.dtype).at[order].set(snp.where(same, latest, b.nse))[-n:]
+    )
+    other = b.data.at[match].get(mode="fill", fill_value=0)
+    return a._with_data(a.data * other)
+
+
+# Creation --------------------------------------------------------------------------------------------
+
+
+def random_bcoo(
+    key: Any,
+    shape: Sequence[int],
+    *,
+    dtype: Any = float,
+    indices_dtype: Any = None,
+    nse: float = 0.2,
+    n_batch: int = 0,
+    n_dense: int = 0,
+    unique_indices: bool = True,
+    sorted_indices: bool = False,
+    generator: Callable = sagax_random.uniform,
+    **kwds: Any,
+) -> BCOO:
+    """Create a sparse array with random elements at random indices.
+
+    Args:
+      nse: the number of stored elements of each batch, or below 1 their fraction.
+      generator: draws the elements, as `generator(key, shape, dtype, **kwds)`.
+
+    >>> sparse.random_bcoo(sagax.random.key(0), (4, 5), nse=3).nse
+    3
+    """
+    shape = tuple(shape)
+    sizes = shape[n_batch : len(shape) - n_dense]
+    count = math.prod(sizes)
+    n = math.ceil(nse * count) if 0 < nse < 1 else int(nse)
+    if not 0 <= n <= count:
+        raise wrong("random_bcoo", "nse", nse, f"a number from 0 to {count}, or a fraction below 1")
+    batch = shape[:n_batch]
+    places, values = sagax_random.split(key)
+
+    def draw(key: Any) -> Any:
+        if unique_indices:
+            flat = sagax_random.permutation(key, count)[:n]
+        else:
+            flat = sagax_random.randint(key, (n,), 0, count)
+        return snp.sort(flat) if sorted_indices else flat
+
+    flat = _batched(draw, n_batch, sagax_random.split(places, batch) if batch else places)
+    columns = snp.unravel_index(flat, sizes) if sizes else ()
+    dtype_of = np.int32 if indices_dtype is None else indices_dtype
+    indices = snp.stack(columns, -1) if columns else snp.zeros((*batch, n, 0), np.int32)
+    data = generator(values, (*batch, n, *shape[len(shape) - n_dense :]), dtype, **kwds)
+    return BCOO._like(data, indices.astype(dtype_of), shape, sorted_indices, unique_indices)

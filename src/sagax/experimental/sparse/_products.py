@@ -1,0 +1,154 @@
+"""Multiply sparse arrays: each stored element costs one row of the other operand."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import sagax.lax as lax
+import sagax.numpy as snp
+from sagax._src.core.value import Array
+from sagax.experimental.sparse._base import JAXSparse, wrong
+from sagax.experimental.sparse._bcoo import BCOO, _columns, _flat, bcoo_sum_duplicates
+
+Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
+
+
+def bcoo_dot_general(
+    lhs: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Numbers,
+    precision: Any = None,
+    preferred_element_type: Any = None,
+    out_sharding: Any = None,
+) -> Any:
+    """Contract dimensions of a sparse array and a dense or sparse one, as `lax.dot_general`.
+
+    The result is dense, or sparse if both operands are.
+
+    >>> numbers = (((1,), (0,)), ((), ()))
+    >>> sparse.bcoo_dot_general(sparse.eye(2), snp.ones(2), dimension_numbers=numbers).tolist()
+    [1.0, 1.0]
+    """
+    (lc, rc), (lb, rb) = [tuple(map(tuple, pair)) for pair in dimension_numbers]
+    for a, b in zip((*lc, *lb), (*rc, *rb), strict=True):
+        if lhs.shape[a] != rhs.shape[b]:
+            raise wrong(
+                "bcoo_dot_general", "rhs", rhs.shape, f"dimension {b} of size {lhs.shape[a]}"
+            )
+    if isinstance(lhs, JAXSparse) and isinstance(rhs, JAXSparse):
+        out = _sparse_sparse(_flat(lhs._bcoo()), _flat(rhs._bcoo()), lc, rc, lb, rb)
+    elif isinstance(lhs, JAXSparse):
+        out = _sparse_dense(_flat(lhs._bcoo()), snp.asarray(rhs), lc, rc, lb, rb)
+    elif isinstance(rhs, JAXSparse):
+        out = _sparse_dense(_flat(rhs._bcoo()), snp.asarray(lhs), rc, lc, rb, lb)
+        n, free = len(lb), lhs.ndim - len(lb) - len(lc)  # of the dense operand, which comes first
+        order = [*range(n), *range(out.ndim - free, out.ndim), *range(n, out.ndim - free)]
+        out = snp.transpose(out, order)
+    else:
+        return lax.dot_general(lhs, rhs, ((lc, rc), (lb, rb)), precision=precision)
+    return out if preferred_element_type is None else out.astype(preferred_element_type)
+
+
+def _free(ndim: int, *used: Sequence[int]) -> list[int]:
+    taken = {d for part in used for d in part}
+    return [d for d in range(ndim) if d not in taken]
+
+
+def _sparse_dense(
+    lhs: BCOO, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
+) -> Array:
+    """Gather for each element the row of `rhs` that it multiplies, and add it to its row of the result."""
+    lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
+    columns = _columns(lhs.indices)
+    dtype = snp.result_type(lhs.data, rhs)
+    rows = snp.transpose(rhs, (*rb, *rc, *rf)).astype(dtype)
+    at = tuple([columns[d] for d in (*lb, *lc)])
+    trailing = tuple([rhs.shape[d] for d in rf])
+    if at:
+        found = rows.at[at].get(mode="fill", fill_value=0)
+    else:
+        found = snp.broadcast_to(rows, (lhs.nse, *trailing))
+    values = lhs.data.astype(dtype).reshape(-1, *[1] * len(rf)) * found
+    target = tuple([columns[d] for d in (*lb, *lf)])
+    sizes = tuple([lhs.shape[d] for d in (*lb, *lf)])
+    if not target:
+        return snp.sum(values, 0)
+    return snp.zeros((*sizes, *trailing), dtype).at[target].add(values, mode="drop")
+
+
+def _sparse_sparse(
+    lhs: BCOO, rhs: BCOO, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
+) -> BCOO:
+    """Multiply each pair of elements whose indices meet."""
+    lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
+    inside = [snp.all(m.indices < snp.array(m.shape, m.indices.dtype), -1) for m in (lhs, rhs)]
+    meet = inside[0][:, None] & inside[1][None]
+    for a, b in zip((*lc, *lb), (*rc, *rb), strict=True):
+        meet &= lhs.indices[:, a, None] == rhs.indices[None, :, b]
+    data = snp.where(meet, lhs.data[:, None] * rhs.data[None], 0).ravel()
+    shape = (*(lhs.shape[d] for d in (*lb, *lf)), *(rhs.shape[d] for d in rf))
+    columns = [snp.broadcast_to(lhs.indices[:, d, None], meet.shape) for d in (*lb, *lf)]
+    columns += [snp.broadcast_to(rhs.indices[None, :, d], meet.shape) for d in rf]
+    rows = [snp.where(meet, c, n).ravel() for c, n in zip(columns, shape, strict=True)]
+    indices = snp.stack(rows, -1) if rows else snp.zeros((data.shape[0], 0), lhs.indices.dtype)
+    product = BCOO((data, indices), shape=shape)
+    fewest = min(product.nse, math.prod(shape))
+    return bcoo_sum_duplicates(product, fewest) if fewest < product.nse and rows else product
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """Multiply matrices, as `@`; leading dimensions are batches."""
+    a, b = [x if isinstance(x, JAXSparse) else snp.asarray(x) for x in (a, b)]
+    if a.ndim == 0 or b.ndim == 0:
+        raise wrong("matmul", "operands", (a.shape, b.shape), "arrays of at least one dimension")
+    batch = min(max(a.ndim - 2, 0), max(b.ndim - 2, 0))
+    if a.shape[: a.ndim - 2][-batch or a.ndim :] != b.shape[: b.ndim - 2][-batch or b.ndim :]:
+        raise wrong("matmul", "operands", (a.shape, b.shape), "equal batch dimensions")
+    first_a, first_b = max(a.ndim - 2, 0) - batch, max(b.ndim - 2, 0) - batch
+    of_batch = (range(first_a, first_a + batch), range(first_b, first_b + batch))
+    contract = ((a.ndim - 1,), (max(b.ndim - 2, 0),))
+    numbers: Any = (contract, tuple(map(tuple, of_batch)))
+    out = bcoo_dot_general(a, b, dimension_numbers=numbers)
+    if first_b and b.ndim > 2:  # the result has batch, free of a, leading of b, columns of b
+        n = batch + (a.ndim - batch - 1)
+        order = [*range(n, n + first_b), *range(n), *range(n + first_b, out.ndim)]
+        return out.transpose(tuple(order))
+    if first_a and batch:
+        order = [*range(batch, batch + first_a), *range(batch), *range(batch + first_a, out.ndim)]
+        return out.transpose(tuple(order))
+    return out
+
+
+def bcoo_dot_general_sampled(A: Any, B: Any, indices: Any, *, dimension_numbers: Numbers) -> Array:
+    """Compute elements of `lax.dot_general(A, B)` at `indices`, one row of them for each.
+
+    >>> a = snp.arange(4.0).reshape(2, 2)
+    >>> numbers = (((1,), (0,)), ((), ()))
+    >>> sparse.bcoo_dot_general_sampled(a, a, snp.array([[1, 1]]), dimension_numbers=numbers).tolist()
+    [11.0]
+    """
+    A, B, indices = map(snp.asarray, (A, B, indices))
+    (lc, rc), (lb, rb) = [tuple(map(tuple, pair)) for pair in dimension_numbers]
+    lf, rf = _free(A.ndim, lc, lb), _free(B.ndim, rc, rb)
+    n_batch, n = indices.ndim - 2, indices.shape[-2]
+    sizes = [*(A.shape[d] for d in (*lb, *lf)), *(B.shape[d] for d in rf)]
+    columns = [
+        lax.broadcasted_iota(indices.dtype, indices.shape[:-1], d).ravel() for d in range(n_batch)
+    ]
+    columns += [indices[..., i].ravel() for i in range(indices.shape[-1])]
+    rest = sizes[len(columns) :]  # dense trailing dimensions of the result: compute all
+    if rest:
+        full = lax.dot_general(A, B, ((lc, rc), (lb, rb)))
+        found = full.at[tuple(columns)].get(mode="fill", fill_value=0)
+        return found.reshape(*indices.shape[:n_batch], n, *rest)
+    left = snp.transpose(A, (*lb, *lf, *lc))
+    right = snp.transpose(B, (*rb, *rf, *rc))
+    b, f = len(lb), len(lf)
+    rows = left.at[tuple(columns[: b + f])].get(mode="fill", fill_value=0)
+    others = right.at[(*columns[:b], *columns[b + f :])].get(mode="fill", fill_value=0)
+    count = columns[0].shape[0]
+    found = snp.einsum("nk,nk->n", rows.reshape(count, -1), others.reshape(count, -1))
+    return found.reshape(*indices.shape[:n_batch], n)

@@ -1,0 +1,246 @@
+"""Apply functions of dense arrays to sparse ones, and differentiate by stored elements."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import sagax.numpy as snp
+from sagax._src import trees
+from sagax._src.api import arguments, derivatives
+from sagax._src.core.avals import ShapedArray
+from sagax._src.core.jaxpr import Literal
+from sagax._src.core.staging import stage
+from sagax._src.core.value import aval_of
+from sagax.experimental.sparse import _bcoo as b
+from sagax.experimental.sparse._base import JAXSparse, refuse
+from sagax.experimental.sparse._products import bcoo_dot_general
+
+_RULES: dict[str, Callable] = {}
+
+
+def _is_sparse(x: Any) -> bool:
+    return isinstance(x, JAXSparse)
+
+
+def _rule(*names: str) -> Callable:
+    def register(rule: Callable) -> Callable:
+        _RULES.update(dict.fromkeys(names, rule))
+        return rule
+
+    return register
+
+
+# functions that map zero to zero apply to the stored elements, if those have unique indices
+_ELEMENTWISE = (
+    *("abs", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "convert_element_type", "expm1"),
+    *("floor", "imag", "integer_pow", "log1p", "neg", "real", "round", "sign", "sin", "sinh"),
+    *("sqrt", "square", "tan", "tanh", "copy", "conj", "is_finite"),
+)
+_LINEAR = {"neg", "convert_element_type", "real", "imag", "copy", "conj"}
+
+
+@_rule(*_ELEMENTWISE)
+def _(eqn: Any, x: Any) -> Any:
+    if eqn.primitive.name not in _LINEAR and not x.unique_indices:
+        x = b.bcoo_sum_duplicates(x)
+    return x._with_data(eqn.primitive.bind(x.data, **eqn.params))
+
+
+@_rule("mul")
+def _(eqn: Any, x: Any, y: Any) -> Any:
+    return x * y if _is_sparse(x) else y * x
+
+
+@_rule("div")
+def _(eqn: Any, x: Any, y: Any) -> Any:
+    if _is_sparse(y):
+        raise refuse("sparsify", "a division by a sparse array")
+    return x / y
+
+
+@_rule("add", "add_any")
+def _(eqn: Any, x: Any, y: Any) -> Any:
+    return x + y if _is_sparse(x) else y + x
+
+
+@_rule("sub")
+def _(eqn: Any, x: Any, y: Any) -> Any:
+    return x - y if _is_sparse(x) else -y + x
+
+
+@_rule("dot_general")
+def _(eqn: Any, x: Any, y: Any) -> Any:
+    preferred = eqn.params.get("preferred_element_type")
+    numbers = eqn.params["dimension_numbers"]
+    return bcoo_dot_general(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
+
+
+@_rule("transpose")
+def _(eqn: Any, x: Any) -> Any:
+    return b.bcoo_transpose(x, permutation=eqn.params["permutation"])
+
+
+@_rule("reduce_sum")
+def _(eqn: Any, x: Any) -> Any:
+    found = b.bcoo_reduce_sum(x, axes=eqn.params["axes"])
+    return found.todense() if found.ndim == 0 else found
+
+
+@_rule("reshape")
+def _(eqn: Any, x: Any) -> Any:
+    return b.bcoo_reshape(x, new_sizes=eqn.outvars[0].aval.shape)
+
+
+@_rule("squeeze")
+def _(eqn: Any, x: Any) -> Any:
+    return b.bcoo_squeeze(x, dimensions=eqn.params["dimensions"])
+
+
+@_rule("broadcast_in_dim")
+def _(eqn: Any, x: Any) -> Any:
+    shape, where = eqn.params["shape"], eqn.params["broadcast_dimensions"]
+    return b.bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=where)
+
+
+@_rule("concatenate")
+def _(eqn: Any, *xs: Any) -> Any:
+    parts = [x if _is_sparse(x) else b.bcoo_fromdense(x, nse=x.size) for x in xs]
+    return b.bcoo_concatenate(parts, dimension=eqn.params["dimension"])
+
+
+@_rule("slice")
+def _(eqn: Any, x: Any) -> Any:
+    p = eqn.params
+    names = ("start_indices", "limit_indices", "strides")
+    return b.bcoo_slice(x, **{n: p[n] for n in names})
+
+
+@_rule("dynamic_slice")
+def _(eqn: Any, x: Any, *starts: Any) -> Any:
+    return b.bcoo_dynamic_slice(x, starts, eqn.params["slice_sizes"])
+
+
+def _run(jaxpr: Any, consts: Any, args: Any) -> list:
+    """Run a jaxpr on sparse and dense arrays."""
+    env = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *args), strict=True))
+    for eqn in jaxpr.eqns:
+        ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
+        name = eqn.primitive.name
+        if not any(map(_is_sparse, ins)):
+            outs = eqn.primitive.bind(*ins, **eqn.params)
+        elif name in _RULES:
+            outs = _RULES[name](eqn, *ins)
+        elif "jaxpr" in eqn.params and eqn.primitive.is_call:
+            outs = _run(eqn.params["jaxpr"].jaxpr, eqn.params["jaxpr"].consts, ins)
+        elif getattr(eqn.params.get("inner"), "jaxpr", None) is not None:  # custom derivatives
+            outs = _run(eqn.params["inner"].jaxpr.jaxpr, (), ins)
+        else:
+            raise refuse(
+                "sparsify",
+                f"{name} has no rule for sparse arrays",
+                "convert the array where it is used: sparse.todense(x)",
+            )
+        many = eqn.primitive.multiple_results
+        env.update(zip(eqn.outvars, outs if many else [outs], strict=True))
+    return [v.val if type(v) is Literal else env[v] for v in jaxpr.outvars]
+
+
+def sparsify(f: Callable, use_tracer: bool = False) -> Callable:
+    """Let a function of dense arrays take sparse ones.
+
+    Operations that keep zeros apply to stored elements; results may be sparse. What has no rule for sparse
+    arrays is a NotImplementedError that names the operation.
+
+    >>> f = sparse.sparsify(lambda m, x: snp.sin(m) @ x)
+    >>> f(sparse.eye(2), snp.zeros(2)).tolist()
+    [0.0, 0.0]
+    """
+
+    @functools.wraps(f, updated=())
+    def sparse_function(*args: Any, **kwargs: Any) -> Any:
+        leaves, tree = trees.flatten((args, kwargs), _is_sparse)
+        leaves = [x._bcoo() if _is_sparse(x) else x for x in leaves]
+        out_tree = None
+
+        def flat(*xs: Any) -> list:
+            nonlocal out_tree
+            given, named = tree.unflatten(xs)
+            outs, out_tree = trees.flatten(f(*given, **named), _is_sparse)
+            return outs
+
+        avals = [ShapedArray(x.shape, x.dtype) if _is_sparse(x) else aval_of(x) for x in leaves]
+        jaxpr, consts = stage(flat, avals)
+        return out_tree.unflatten(_run(jaxpr, consts, leaves))  # type: ignore[attr-defined]
+
+    return sparse_function
+
+
+def _by_elements(transform: Callable) -> Callable:
+    def of_sparse(
+        fun: Callable, argnums: Any = 0, has_aux: bool = False, **options: Any
+    ) -> Callable:
+        arguments.check_callable(fun, transform.__name__)
+        nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+
+        @functools.wraps(fun, updated=())
+        def derivative(*args: Any, **kwargs: Any) -> Any:
+            at = [n % len(args) for n in nums]
+            flat = [trees.flatten(args[n], _is_sparse) for n in at]
+            data = [[x.data if _is_sparse(x) else x for x in leaves] for leaves, _ in flat]
+
+            def whole(parts: Any, wrap: Callable) -> tuple:
+                return tuple(
+                    tree.unflatten(
+                        [wrap(x, y) if _is_sparse(x) else y for x, y in zip(leaves, part)]
+                    )
+                    for (leaves, tree), part in zip(flat, parts)
+                )
+
+            def of_data(parts: Any) -> Any:
+                full = list(args)
+                for n, x in zip(at, whole(parts, lambda x, y: x._with_data(y))):
+                    full[n] = x
+                return fun(*full, **kwargs)
+
+            found = transform(of_data, has_aux=has_aux, **options)(data)
+            gradient = found
+            if transform is derivatives.value_and_grad:
+                gradient = found[1]
+            elif has_aux:
+                gradient = found[0]
+            made = whole(gradient, lambda x, y: x._with_data(snp.asarray(y)))
+            result = made if isinstance(argnums, (tuple, list)) else made[0]
+            if transform is derivatives.value_and_grad:
+                return found[0], result
+            return (result, found[1]) if has_aux else result
+
+        return derivative
+
+    return of_sparse
+
+
+_grad, _value_and_grad = map(_by_elements, (derivatives.grad, derivatives.value_and_grad))
+
+
+def grad(fun: Callable, argnums: Any = 0, has_aux: bool = False, **kwargs: Any) -> Callable:
+    """Return the gradient, by the stored elements of sparse arguments: sparse arrays with their indices.
+
+    >>> f = lambda m: snp.sum((m @ snp.ones(2)) ** 2)
+    >>> sparse.grad(f)(sparse.eye(2)).data.tolist()
+    [2.0, 2.0]
+    """
+    return _grad(fun, argnums, has_aux, **kwargs)
+
+
+def value_and_grad(
+    fun: Callable, argnums: Any = 0, has_aux: bool = False, **kwargs: Any
+) -> Callable:
+    """Return the value and the gradient, as `sparse.grad`.
+
+    >>> value, gradient = sparse.value_and_grad(lambda m: (m @ snp.ones(2)).sum())(sparse.eye(2))
+    >>> float(value), gradient.data.tolist()
+    (2.0, [1.0, 1.0])
+    """
+    return _value_and_grad(fun, argnums, has_aux, **kwargs)

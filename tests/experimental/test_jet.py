@@ -1,0 +1,107 @@
+"""Taylor series against repeated forward derivatives."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import sagax
+import sagax.numpy as snp
+from sagax import lax
+from sagax.errors import SagaxError
+from sagax.experimental.jet import jet
+from sagax.scipy import special
+
+M = np.array([[0.3, -0.2], [0.5, 0.7]])
+
+
+@sagax.custom_jvp
+def cubed(x):
+    return x**3
+
+
+cubed.defjvp(lambda p, t: (p[0] ** 3, 3 * p[0] ** 2 * t[0]))
+
+FUNCTIONS = {
+    **{n: getattr(snp, n) for n in "exp exp2 log sin cos tan sinh cosh tanh sqrt abs".split()},
+    **{n: getattr(snp, n) for n in "arcsin arctan arcsinh expm1 log1p log2 cbrt square".split()},
+    **{n: getattr(special, n) for n in ("erf", "erfc", "expit", "gammaln", "i0")},
+    "rsqrt": lax.rsqrt,
+    "powers": lambda x: x**3 - 2 / x**2 + x**2.5 + 2**x,
+    "quotient": lambda x: (x[::-1] + 1) / (snp.cos(x) + 2) - x / 3,
+    "broadcast": lambda x: x[0] * x + (x[1] - x),
+    "dot": lambda x: (M @ x) @ x + snp.einsum("i,j->ij", x, snp.sin(x)).sum(0),
+    "shapes": lambda x: snp.concatenate([x, x[:1]]).reshape(1, 3).T.sum(1) * 2,
+    "maximum": lambda x: snp.maximum(x, 0.6) * snp.where(x > 0.5, x, -x),
+    "sort": lambda x: snp.sort(-x * x) + snp.cumsum(x) * snp.max(x),
+    "atan2": lambda x: snp.arctan2(x, x[::-1] ** 2),
+    "jit": lambda x: sagax.jit(lambda y: snp.sin(y) * y)(x),
+    "scan": lambda x: lax.scan(lambda c, a: (snp.sin(c) * a, c), x[0], x)[1],
+    "loop": lambda x: lax.fori_loop(0, 3, lambda i, c: c * snp.cos(c), x),
+    "cond": lambda x: lax.cond(x[0] > 0, snp.sin, snp.cos, x),
+    "custom": lambda x: cubed(x) * x,
+    "norm": lambda x: snp.linalg.norm(x) * snp.linalg.inv(M + snp.outer(x, x))[0],
+}
+
+
+def slope_of(f):
+    return lambda t: sagax.jvp(f, (t,), (1.0,))[1]
+
+
+def along(f, primal, terms):
+    """The derivatives at 0 of f on the path with these derivatives, by nesting jvp."""
+
+    def path(t):
+        return f(primal + sum(c * t**k / math.factorial(k) for k, c in enumerate(terms, 1)))
+
+    out, g = [path(0.0)], path
+    for _ in terms:
+        g = slope_of(g)
+        out.append(g(0.0))
+    return out
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_derivatives_along_a_path(name):
+    f = FUNCTIONS[name]
+    with sagax.enable_x64():
+        x = snp.array([0.4, 0.7])
+        terms = [snp.array(t) for t in ([0.5, -0.3], [0.2, 0.8], [-0.6, 0.4])]
+        value, found = jet(f, (x,), (terms,))
+        expected = along(f, x, terms)
+        np.testing.assert_allclose(value, expected[0], rtol=1e-12)
+        for have, want in zip(found, expected[1:], strict=True):
+            np.testing.assert_allclose(have, want, rtol=1e-7, atol=1e-9)
+        _, again = sagax.jit(lambda x, t: jet(f, (x,), (t,)))(x, terms)
+        np.testing.assert_allclose(again[2], found[2], rtol=1e-9, atol=1e-12)
+
+
+def product(x, y):
+    return {"a": x * y["b"], "n": 3}
+
+
+def test_scaling_structures_and_arguments():
+    with sagax.enable_x64():
+        value, terms = jet(product, (2.0, {"b": 3.0}), ((1.0, 0.0), {"b": [1.0, 0.0]}))
+        assert float(value["a"]) == 6.0 and int(value["n"]) == 3
+        assert [float(t) for t in terms["a"]] == [5.0, 2.0]
+        assert [float(t) for t in terms["n"]] == [0.0, 0.0]
+        _, coefficients = jet(lambda x: x**2, (1.0,), ((1.0, 0.0, 0.0),), factorial_scaled=False)
+        assert [float(t) for t in coefficients] == [2.0, 1.0, 0.0]
+        high = [1.0] + [0.0] * 9  # the tenth derivative of exp(2x)
+        _, terms = jet(lambda x: snp.exp(2 * x), (0.0,), (high,))
+        assert float(terms[9]) == pytest.approx(1024.0)
+        slope = sagax.grad(lambda x: jet(snp.sin, (x,), ((1.0, 0.0),))[1][1])(0.3)
+        assert float(slope) == pytest.approx(-np.cos(0.3))
+        each = sagax.vmap(lambda x: jet(snp.exp, (x,), ((1.0, 0.0),))[1][0])(snp.arange(3.0))
+        np.testing.assert_allclose(each, np.exp(np.arange(3.0)))
+    for wrong in (
+        lambda: jet(snp.sin, (1.0,), ()),
+        lambda: jet(snp.sin, (1.0,), ((),)),
+        lambda: jet(snp.add, (1.0, 1.0), ((1.0,), (1.0, 2.0))),
+        lambda: jet(snp.sin, (1.0,), (1.0,)),
+    ):
+        with pytest.raises(SagaxError, match="series"):
+            wrong()

@@ -1,0 +1,302 @@
+"""Sparse arrays: each operation equals that on the dense array, for all layouts, jitted and differentiated."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import sagax
+import sagax.numpy as snp
+from sagax import lax
+from sagax.errors import SagaxError
+from sagax.experimental import sparse
+
+RNG = np.random.default_rng(7)
+LAYOUTS = [(b, d) for b, d in itertools.product(range(3), range(3)) if b + d <= 3]
+
+
+def dense_of(shape, density=0.4):
+    x = RNG.normal(size=shape).astype(np.float32)
+    return np.where(RNG.uniform(size=shape) < density, x, 0).astype(np.float32)
+
+
+def close(a, b):
+    a = a.todense() if isinstance(a, sparse.JAXSparse) else a
+    np.testing.assert_allclose(np.asarray(a), b, rtol=1e-5, atol=1e-5)
+
+
+CUBE = dense_of((3, 4, 5))
+
+
+@pytest.fixture(params=LAYOUTS, ids=lambda p: f"batch{p[0]}-dense{p[1]}")
+def cube(request):
+    b, d = request.param
+    m = sparse.BCOO.fromdense(CUBE, n_batch=b, n_dense=d)
+    assert (m.n_batch, m.n_dense, m.n_sparse) == (b, d, 3 - b - d)
+    return m
+
+
+def test_conversions(cube):
+    close(cube, CUBE)
+    close(sagax.jit(lambda m: m.todense())(cube), CUBE)
+    close(cube.sort_indices(), CUBE)
+    close(cube.sum_duplicates(), CUBE)
+    close(cube.astype(np.float16).astype(np.float32).todense() * 0 + CUBE, CUBE)
+    flat = cube.update_layout(n_batch=0, n_dense=0)
+    assert flat.n_sparse == 3
+    close(flat, CUBE)
+    for b, d in LAYOUTS:
+        close(cube.update_layout(n_batch=b, n_dense=d, on_inefficient=None), CUBE)
+    doubled = sparse.bcoo_concatenate([flat, flat], dimension=0)
+    close(doubled, np.concatenate([CUBE, CUBE]))
+    twice = (flat + flat).sum_duplicates()
+    assert cube.n_dense or twice.nse == int((CUBE != 0).sum())
+    close(twice, 2 * CUBE)
+    close(
+        sparse.bcoo_extract(cube, CUBE * 3),
+        np.asarray(CUBE * 3) * (np.asarray(cube._with_data(cube.data * 0 + 1).todense()) != 0),
+    )
+
+
+def test_shapes(cube):
+    b, d = cube.n_batch, cube.n_dense
+    order = [*range(b), *reversed(range(b, 3 - d)), *range(3 - d, 3)]
+    close(cube.transpose(tuple(order)), CUBE.transpose(order))
+    close(cube.reshape(4, 15), CUBE.reshape(4, 15))
+    close(cube.reshape(3, 2, 2, 5), CUBE.reshape(3, 2, 2, 5))
+    close(cube.reshape(-1), CUBE.reshape(-1))
+    for axes in ((0,), (1,), (2,), (0, 2), (0, 1, 2), (1, 2)):
+        close(cube.sum(axes), CUBE.sum(axes))
+    close(cube[1], CUBE[1])
+    close(cube[:, 2], CUBE[:, 2])
+    close(cube[0:2, 1:4:2, -1], CUBE[0:2, 1:4:2, -1])
+    close(cube[..., None, 2], CUBE[..., None, 2])
+    close(sagax.jit(lambda m, i: m[i])(cube, 2), CUBE[2])
+    close(sparse.bcoo_dynamic_slice(cube, [1, 9, 0], [2, 2, 4]), CUBE[1:3, 2:4, 0:4])
+    close(
+        sparse.bcoo_broadcast_in_dim(cube, shape=(2, 3, 4, 5), broadcast_dimensions=(1, 2, 3)),
+        np.broadcast_to(CUBE, (2, 3, 4, 5)),
+    )
+    for k in range(3):
+        close(sparse.bcoo_concatenate([cube, cube], dimension=k), np.concatenate([CUBE, CUBE], k))
+
+
+def test_elementwise(cube):
+    other = dense_of((3, 4, 5))
+    close(cube * 2, CUBE * 2)
+    close(-cube / 2, -CUBE / 2)
+    close(cube * other, CUBE * other)
+    close(other * cube, CUBE * other)
+    close(cube * other[:, :1], CUBE * other[:, :1])
+    close(cube * other[0, 0], CUBE * other[0, 0])
+    close(cube + other, CUBE + other)
+    close(other - cube, other - CUBE)
+    right = sparse.BCOO.fromdense(other)
+    close(cube + right, CUBE + other)
+    close(cube - right, CUBE - other)
+    close(cube * right, CUBE * other)
+
+
+NUMBERS = [
+    (((2,), (0,)), ((), ())),
+    (((1,), (1,)), ((), ())),
+    (((2,), (1,)), ((0,), (2,))),
+    (((0, 2), (2, 1)), ((), ())),
+    (((), ()), ((0,), (0,))),
+    (((), ()), ((), ())),
+    (((0, 1, 2), (0, 1, 2)), ((), ())),
+]
+
+
+@pytest.mark.parametrize("numbers", NUMBERS, ids=str)
+def test_products(cube, numbers):
+    (lc, rc), (lb, rb) = numbers
+    sizes = [2, 3, 4]
+    for a, b in zip((*lc, *lb), (*rc, *rb), strict=True):
+        sizes[b] = CUBE.shape[a]
+    other = dense_of(tuple(sizes))
+    expected = np.asarray(lax.dot_general(snp.asarray(CUBE), snp.asarray(other), numbers))
+    swapped = ((rc, lc), (rb, lb))
+    expected_swapped = np.asarray(lax.dot_general(snp.asarray(other), snp.asarray(CUBE), swapped))
+    right = sparse.BCOO.fromdense(other)
+    close(sparse.bcoo_dot_general(cube, other, dimension_numbers=numbers), expected)
+    close(sparse.bcoo_dot_general(other, cube, dimension_numbers=swapped), expected_swapped)
+    close(sparse.bcoo_dot_general(cube, right, dimension_numbers=numbers), expected)
+    run = sagax.jit(lambda a, b: sparse.bcoo_dot_general(a, b, dimension_numbers=numbers))
+    close(run(cube, other), expected)
+    close(run(cube, right), expected)
+
+
+def test_products_have_derivatives():
+    a, b = dense_of((4, 5)), dense_of((5, 3))
+    m = sparse.BCOO.fromdense(a)
+
+    def loss(m, x):
+        return snp.sum(snp.sin(m @ x))
+
+    by_m, by_x = sparse.grad(loss, argnums=(0, 1))(m, snp.asarray(b))
+    dense_m, dense_x = sagax.grad(loss, argnums=(0, 1))(snp.asarray(a), snp.asarray(b))
+    close(by_x, dense_x)
+    close(by_m, np.where(a != 0, dense_m, 0))
+    value, again = sparse.value_and_grad(sagax.jit(loss))(m, snp.asarray(b))
+    close(value, loss(a, b))
+    close(again, by_m.todense())
+    rows = sagax.vmap(lambda x: m @ x)(snp.asarray(b.T))
+    close(rows, (a @ b).T)
+    batch = sparse.BCOO.fromdense(dense_of((2, 4, 5)), n_batch=1)
+    close(sagax.vmap(lambda m: m @ b)(batch), batch.todense() @ b)
+
+
+def test_matmul_takes_all_ranks():
+    shapes = [((4, 5), (5,)), ((5,), (5, 3)), ((2, 4, 5), (2, 5, 3)), ((4, 5), (2, 5, 3))]
+    shapes += [((2, 4, 5), (5, 3)), ((5,), (5,))]
+    for a_shape, b_shape in shapes:
+        a, b = dense_of(a_shape, 0.8), dense_of(b_shape, 0.8)
+        expected = a @ b
+        sparse_a, sparse_b = sparse.BCOO.fromdense(a), sparse.BCOO.fromdense(b)
+        close(sparse_a @ b, expected)
+        close(a @ sparse_b, expected)
+        if len(b_shape) < 3 or len(a_shape) == 3:
+            close(sparse_a @ sparse_b, expected)
+
+
+def test_sampled_products():
+    a, b = dense_of((4, 5), 1), dense_of((5, 3), 1)
+    at = np.array([[0, 0], [3, 2], [1, 1]])
+    numbers = (((1,), (0,)), ((), ()))
+    found = sparse.bcoo_dot_general_sampled(a, b, at, dimension_numbers=numbers)
+    close(found, (a @ b)[at[:, 0], at[:, 1]])
+    a, b = dense_of((2, 4, 5), 1), dense_of((2, 5, 3), 1)
+    found = sparse.bcoo_dot_general_sampled(
+        a, b, np.stack([at, at]), dimension_numbers=(((2,), (1,)), ((0,), (0,)))
+    )
+    close(found, (a @ b)[:, at[:, 0], at[:, 1]])
+
+
+@pytest.mark.parametrize("kind", [sparse.BCOO, sparse.BCSR, sparse.COO, sparse.CSR, sparse.CSC])
+def test_matrices_of_all_formats(kind):
+    a, x, y = dense_of((4, 6)), dense_of((6,), 1), dense_of((6, 2), 1)
+    m = kind.fromdense(a)
+    assert m.nse == int((a != 0).sum())
+    assert kind.__name__ in repr(m)
+    for run in (lambda f: f, sagax.jit):
+        close(run(lambda m: m.todense())(m), a)
+        close(run(lambda m: m @ x)(m), a @ x)
+        close(run(lambda m: m @ y)(m), a @ y)
+        close(run(lambda m: y.T @ m.T)(m), y.T @ a.T)
+        close(run(lambda m: (m.T @ a[:, 0], m * 2, m + m)[0])(m), a.T @ a[:, 0])
+    close(m * 2, a * 2)
+    close(m - m.todense(), 0 * a)
+    assert sagax.tree.structure(m) == sagax.tree.structure(m * 1.0) or kind is sparse.BCOO
+    name = kind.__name__.lower()
+    for shape, k in (((3, 5), 1), ((5, 3), -2), ((4, 4), 0)):
+        close(sparse.eye(*shape, k=k, sparse_format=name), np.eye(*shape, k))
+    close(sparse.empty((2, 3), sparse_format=name), np.zeros((2, 3)))
+
+
+def test_scipy_and_batches_of_rows():
+    a = dense_of((4, 6))
+    for kind in (sparse.BCOO, sparse.BCSR):
+        close(kind.from_scipy_sparse(scipy.sparse.csr_matrix(a)), a)
+    stack = dense_of((3, 4, 6))
+    m = sparse.BCSR.fromdense(stack, n_batch=1)
+    close(m, stack)
+    numbers = (((2,), (1,)), ((0,), (0,)))
+    other = dense_of((3, 6, 2), 1)
+    close(sparse.bcsr_dot_general(m, other, dimension_numbers=numbers), stack @ other)
+    close(sparse.bcsr_extract(m.indices, m.indptr, stack), m.data)
+    drawn = sparse.random_bcoo(sagax.random.key(0), (3, 20, 10), nse=0.3, n_batch=1)
+    assert drawn.nse == 60
+    assert int((drawn.todense() != 0).sum()) == 180
+
+
+def test_sparsify():
+    a, x = dense_of((4, 5)), dense_of((5,), 1)
+    m = sparse.BCOO.fromdense(a)
+
+    def f(m, x):
+        y = snp.sin(m).T * 3
+        return (y.sum(1) + x) @ x, snp.concatenate([m, -m], 1), m[1:3].reshape(10), m - m.mean()
+
+    found, expected = sparse.sparsify(f)(m, x), f(snp.asarray(a), x)
+    for have, want in zip(found, expected, strict=True):
+        close(have, want)
+    assert isinstance(found[1], sparse.BCOO)
+    jitted = sagax.jit(sparse.sparsify(lambda m, x: sagax.jit(snp.tanh)(m) @ x))
+    close(jitted(m, x), np.tanh(a) @ x)
+    with pytest.raises(NotImplementedError, match="cos has no rule for sparse arrays"):
+        sparse.sparsify(snp.cos)(m)
+
+
+def test_spsolve_and_its_derivatives():
+    a = (dense_of((6, 6)) + 4 * np.eye(6)).astype(np.float32)
+    b = dense_of((6,), 1)
+    m = sparse.CSR.fromdense(a)
+
+    def solve(data, b):
+        return sparse.linalg.spsolve(data, m.indices, m.indptr, b)
+
+    close(solve(m.data, b), np.linalg.solve(a, b))
+    close(sagax.jit(solve)(m.data, b), np.linalg.solve(a, b))
+    rows, columns = np.nonzero(a)
+
+    def dense_solve(data, b):
+        return snp.linalg.solve(snp.zeros((6, 6)).at[rows, columns].set(data), b)
+
+    for k in (0, 1):
+        have, want = (
+            sagax.grad(lambda *args, f=f: snp.sum(f(*args) ** 2), argnums=k)(m.data, snp.asarray(b))
+            for f in (solve, dense_solve)
+        )
+        np.testing.assert_allclose(have, want, rtol=1e-3, atol=1e-4)
+
+
+def test_largest_eigenvalues():
+    q, _ = np.linalg.qr(RNG.normal(size=(40, 40)))
+    values = np.linspace(1, 40, 40) ** 1.5
+    a = (q * values) @ q.T
+    with sagax.enable_x64():
+        start = snp.asarray(RNG.normal(size=(40, 3)))
+        found, vectors, steps = sparse.linalg.lobpcg_standard(snp.asarray(a), start, tol=1e-12)
+        np.testing.assert_allclose(found, values[::-1][:3], rtol=1e-9)
+        np.testing.assert_allclose(a @ vectors, vectors * np.asarray(found), atol=1e-4)
+        assert 1 <= int(steps) <= 100
+    with pytest.raises(SagaxError, match="5"):
+        sparse.linalg.lobpcg_standard(snp.eye(4), snp.eye(4)[:, :2])
+
+
+MISTAKES = {
+    "nse of a traced array": (lambda: sagax.jit(sparse.BCOO.fromdense)(CUBE), "nse"),
+    "layout": (lambda: sparse.BCOO.fromdense(CUBE).update_layout(n_batch=1), "stores more zeros"),
+    "mixed": (
+        lambda: sparse.BCOO.fromdense(CUBE, n_batch=1).transpose(),
+        "mixes batch, sparse and dense",
+    ),
+    "as numpy": (lambda: np.asarray(sparse.eye(2)), "todense"),
+    "format": (lambda: sparse.eye(2, sparse_format="dia"), "'bcoo'"),
+    "sizes": (lambda: sparse.eye(2) @ snp.ones(3), "size 2"),
+    "index": (lambda: sparse.eye(2)[3], "within the shape"),
+    "data": (lambda: sparse.BCOO((snp.ones(3), snp.zeros((2, 1), int)), shape=(4,)), "shape"),
+    "indices": (lambda: sparse.BCOO((snp.ones(2), snp.zeros((2, 1))), shape=(4,)), "integers"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistakes_are_named(mistake):
+    run, message = MISTAKES[mistake]
+    with pytest.raises(SagaxError, match=message):
+        run()
+
+
+def test_indices_out_of_bounds_are_padding_and_need_no_order():
+    indices = snp.array([[5], [1], [0], [1]])
+    m = sparse.BCOO((snp.array([9.0, 1.0, 2.0, 3.0]), indices), shape=(3,))
+    assert m.todense().tolist() == [2.0, 4.0, 0.0]
+    assert (m @ snp.ones(3)).tolist() == 6.0
+    assert float(m.sum()) == 6.0
+    assert m.sum_duplicates().data.tolist() == [2.0, 4.0]
+    assert m.reshape(3, 1).todense().ravel().tolist() == [2.0, 4.0, 0.0]
+    assert m[1:].todense().tolist() == [4.0, 0.0]
