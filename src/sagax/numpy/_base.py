@@ -68,7 +68,7 @@ def as_operand(function: str, x: Any, position: int = 0) -> Any:
         if not dtypes.is_numeric_dtype(x.dtype):
             raise not_an_array(x).attach(function=function)
         if isinstance(x, np.generic) and _thread.settings.x64 is config.ALLOWED:
-            return dtypes.convert_numpy(x, dtypes.canonicalize_given(x.dtype, config.ALLOWED))[()]
+            return dtypes.convert_numpy(x, dtypes.canonicalize(x.dtype, False))[()]
         return x
     if hasattr(x, "__jax_array__"):
         return apart(x.__jax_array__)

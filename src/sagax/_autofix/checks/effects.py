@@ -118,7 +118,8 @@ class Effects:
     def mutated(self, site: Site, owner: Any, name: str, args: tuple[Any, ...]) -> None:
         """Note a call of a method that changes its object, in a traced function."""
         traced = any(isinstance(x, Tracer) for x in trees.leaves(args))
-        if (name in _APPENDING or traced) and self._is_outside(id(owner)):
+        # what is appended and not traced, such as a shape, is often meant to count traces
+        if traced and self._is_outside(id(owner)):
             self._report(site, owner, None, traced, site.source.span(site.node.value))
 
     def store(self, site: Site, owner: Any, name: str | None, value: Any) -> None:
@@ -269,11 +270,11 @@ def _is_timed(site: Site) -> bool:
     """Return whether the function around a statement reads a clock: it measures calls."""
     found = _timed.get(id(site.node))
     if found is None:
-        found = _timed[id(site.node)] = _reads_clock(site)
+        found = _timed[id(site.node)] = _has_clock(site)
     return found
 
 
-def _reads_clock(site: Site) -> bool:
+def _has_clock(site: Site) -> bool:
     around = site.source.function(site.node) or site.source.tree
     if isinstance(around, ast.Module):
         block = site.source.tree.body

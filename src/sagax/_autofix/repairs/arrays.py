@@ -456,17 +456,19 @@ def _reduce_by_nan(
                 or name not in _NAN_REDUCTIONS
             ):
                 continue
-            if node.args and _reads_masked(source, node.args[0], item, derived):
+            if node.args and _has_masked_part(source, node.args[0], item, derived):
                 edits.append(source.replace(node.func, f"{numpy}.nan{name}"))
                 reduced += 1
-        if isinstance(statement, ast.Assign) and _reads_masked(source, value, item, derived):
+        if isinstance(statement, ast.Assign) and _has_masked_part(source, value, item, derived):
             derived |= set(stores(statement))
     if reduced:
         title = "mark by nan what the mask leaves out, and skip it in each reduction"
         yield Candidate("where_nan", title, (*edits, *imports), 3)
 
 
-def _reads_masked(source: Source, value: ast.AST, item: ast.Subscript, derived: set[str]) -> bool:
+def _has_masked_part(
+    source: Source, value: ast.AST, item: ast.Subscript, derived: set[str]
+) -> bool:
     """Return whether an expression has an element for each element of the masked array."""
     if value is item or (isinstance(value, ast.Name) and value.id in derived):
         return True
@@ -474,7 +476,7 @@ def _reads_masked(source: Source, value: ast.AST, item: ast.Subscript, derived: 
         name = source.meaning(value.func).rpartition(".")[2]
         if name in _NAN_REDUCTIONS:
             return False
-    return any(_reads_masked(source, n, item, derived) for n in ast.iter_child_nodes(value))
+    return any(_has_masked_part(source, n, item, derived) for n in ast.iter_child_nodes(value))
 
 
 def _broadcast_mask(case: Case, source: Source, item: ast.Subscript, mask: str) -> str:

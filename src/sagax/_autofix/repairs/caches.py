@@ -41,7 +41,7 @@ def _without_cache(source: Source, store: Store) -> list[Edit]:
         return []
     target = statement.targets[0]
     text = source.code(target)
-    if not _asks_for(source, choice.test, target):
+    if not _is_absence_test(source, choice.test, target):
         return []
     reads = [
         n
@@ -61,7 +61,7 @@ def _without_cache(source: Source, store: Store) -> list[Edit]:
     return edits
 
 
-def _asks_for(source: Source, test: ast.expr, target: ast.expr) -> bool:
+def _is_absence_test(source: Source, test: ast.expr, target: ast.expr) -> bool:
     """Return whether a test asks whether a cache lacks what is stored at `target`."""
     text = source.code(target)
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):

@@ -98,7 +98,7 @@ def bound_loop(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
     if any(part is None for part in parts):
         return
     goes_on, body, start = [source.code(part) for part in parts if part is not None]
-    rounds = _rounds(case, source, parts[1])
+    rounds = _round_count(case, source, parts[1])
     if rounds is None:
         return
     bound = 1
@@ -122,7 +122,7 @@ def bound_loop(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
         yield Candidate("bounded_loop", title, (source.replace(call, text),), 1)
 
 
-def _rounds(case: Case, source: Source, body: ast.expr | None) -> int | None:
+def _round_count(case: Case, source: Source, body: ast.expr | None) -> int | None:
     """Return how often the body of a loop ran."""
     if isinstance(body, ast.Lambda):
         return len(case.measure(source, body.body)) or None

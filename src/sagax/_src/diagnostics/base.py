@@ -74,7 +74,7 @@ def _return_span_of(function: Any, at: tuple[int, ...]) -> Span | None:
 
 
 def _headline(given: Any, span: Span | None) -> str:
-    return given(span) if callable(given) else given
+    return str(given(span) if callable(given) else given)
 
 
 class Details(NamedTuple):
