@@ -28,6 +28,7 @@ from sagax._autofix.probes import (
 )
 from sagax._autofix.run_task import Outcome, Task
 from sagax._src.diagnostics.edits import line_edits
+from sagax._src.diagnostics.model import Span
 
 _COSTLY = 1.5
 _LEAST_SECONDS = 0.2  # shorter differences are noise
@@ -48,6 +49,7 @@ class Reference:
       any_for_nan: whether nan in it, which is the mistake, may become a number.
       reliable: whether a difference shows that the fix is wrong.
       mistaken: whether the result is the mistake.
+      in_place: calls whose result is thrown away, which update their arguments in it.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Reference:
     any_for_nan: bool = False
     reliable: bool = True
     mistaken: bool = False
+    in_place: tuple[Span, ...] = ()
 
 
 @dataclass
@@ -111,7 +114,12 @@ class _Prover:
         self.functions = tuple(functions)
         self.original, self.texts = original, changed
         base = replace(task, watch=False, trial=True, measure=())
-        self.before = replace(base, changed={}, untransformed=reference.untransformed)
+        self.before = replace(
+            base,
+            changed={},
+            untransformed=reference.untransformed,
+            in_place=reference.in_place,
+        )
         self.after = replace(base, changed=changed)
         self.reference, self.run = reference, run
         self.proof = Proof()

@@ -21,6 +21,7 @@ class Task:
       watch: whether all checks are on.
       untransformed: whether jit, vmap and the control flow of lax run as Python.
       measure: expressions to record the values of.
+      in_place: calls whose result is thrown away, to update their arguments in place.
       probe: what to change and record in functions of the script.
       trial: whether clocks and unseeded generators are the same in each run, to compare runs.
     """
@@ -31,6 +32,7 @@ class Task:
     watch: bool = False
     untransformed: bool = False
     measure: tuple[Span, ...] = ()
+    in_place: tuple[Span, ...] = ()
     probe: Probe | None = None
     trial: bool = False
 

@@ -32,15 +32,14 @@ _MAX_PROOFS = 4
 
 # the result is right: the mistake is in the cost
 _SAME_RESULT_WARNINGS = {
-    "CapturedConstantWarning", "DonationWarning", "HostSyncWarning", "RecompilationWarning",
-    "UnrolledLoopWarning",
+    "AsyncTimingWarning", "CapturedConstantWarning", "DonationWarning", "HostSyncWarning",
+    "RecompilationWarning", "UnrolledLoopWarning",
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
-_WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
+_WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning", "PrecisionLossWarning"}
 # the result is the mistake
 _MISTAKEN_RESULT_WARNINGS = {
-    "AmbiguousAxesWarning", "AsyncTimingWarning", "BroadcastWarning", "ImpureTraceWarning", "NaNWarning",
-    "OutOfBoundsIndexWarning", "PrecisionLossWarning", "UnusedResultWarning", "ZeroGradientWarning",
+    "AmbiguousAxesWarning", "BroadcastWarning", "NaNWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
@@ -260,7 +259,7 @@ class _Search:
         return self.reference().untransformed
 
     def reference(self) -> Reference:
-        return reference_for(self.facts.diagnostic.error)
+        return reference_for(self.facts.diagnostic.error, self.facts, self.outcome.warnings)
 
     def judge(
         self,
@@ -379,8 +378,22 @@ class _Search:
         return True
 
 
-def reference_for(name: str) -> Reference:
-    """Return how a script gives the right result, for a class of mistakes."""
+def reference_for(name: str, facts: Facts | None = None, findings: Sequence[Facts] = ()) -> Reference:
+    """Return how a script gives the right result, for a class of mistakes.
+
+    `findings` are all that the script shows: results that are thrown away are updates in place.
+    """
+    if name == "UnusedResultWarning":
+        called = facts.data.get("called", "") if facts is not None else ""
+        if called.startswith("jax.random."):
+            return Reference("the program before, but for the draws", False, same_draws=True)
+        calls = tuple(
+            f.diagnostic.primary
+            for f in (*findings, *([facts] if facts is not None else []))
+            if f.diagnostic.error == name and f.diagnostic.primary is not None
+        )
+        update = "the program that updates its arrays in place, as NumPy would"
+        return Reference(update, reliable=False, in_place=tuple(dict.fromkeys(calls)))
     if name in _MISTAKEN_RESULT_WARNINGS:
         return Reference("the program before", False, reliable=False, mistaken=True)
     if name in _SAME_RESULT_WARNINGS:

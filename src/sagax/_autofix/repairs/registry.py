@@ -24,6 +24,7 @@ import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
+import sagax._autofix.repairs.unused_results as unused_results
 from sagax._autofix.repairs.case import Candidate, Case, Repair
 
 _VALUE_REPAIRS = (
@@ -71,6 +72,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop,
     ),
     "SideEffectWarning": (effects.use_debug_print, effects.log_in_callback),
+    "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
     "CapturedConstantWarning": (captured_values.pass_as_argument,),
     "RecompilationWarning": (
