@@ -165,7 +165,8 @@ class _Prover:
             self.proof.refuted = f"the changed program fails {where}"
         elif not same_result(before, after, self.reference.any_for_nan):
             if not self.reference.reliable or before.derivatives_lost:
-                self.proof.missing.append(f"the result {where}: {self.reference.name} has none")
+                what = "differs" if self.reference.in_place else "has none"
+                self.proof.missing.append(f"the result {where}: {self.reference.name} {what}")
             else:
                 self.proof.refuted = f"another result than {self.reference.name} {where}"
             return False

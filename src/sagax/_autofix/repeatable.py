@@ -6,8 +6,10 @@ Two runs can be compared only if what they read from outside is the same.
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import time
+import uuid
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,12 @@ def install() -> None:
         setattr(time, name, lambda ticks=ticks: 1e9 + 1e-3 * next(ticks))
         nanoseconds = itertools.count(1)
         setattr(time, f"{name}_ns", lambda ticks=nanoseconds: 10**18 + 10**6 * next(ticks))
+    identifiers = random.Random(0)
+    for name in ("uuid1", "uuid4"):
+        setattr(
+            uuid, name, lambda *_, **__: uuid.UUID(int=identifiers.getrandbits(128), version=4)
+        )
+    os.urandom = lambda n: identifiers.randbytes(n)
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002  the legacy generator is what scripts share
     default_rng = np.random.default_rng

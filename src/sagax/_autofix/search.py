@@ -259,7 +259,7 @@ class _Search:
         return self.reference().untransformed
 
     def reference(self) -> Reference:
-        return reference_for(self.facts.diagnostic.error, self.facts, self.outcome.warnings)
+        return reference_for(self.facts.diagnostic.error, self.facts)
 
     def judge(
         self,
@@ -378,22 +378,15 @@ class _Search:
         return True
 
 
-def reference_for(name: str, facts: Facts | None = None, findings: Sequence[Facts] = ()) -> Reference:
-    """Return how a script gives the right result, for a class of mistakes.
-
-    `findings` are all that the script shows: results that are thrown away are updates in place.
-    """
+def reference_for(name: str, facts: Facts | None = None) -> Reference:
+    """Return how a script gives the right result, for a class of mistakes."""
     if name == "UnusedResultWarning":
         called = facts.data.get("called", "") if facts is not None else ""
         if called.startswith("jax.random."):
             return Reference("the program before, but for the draws", False, same_draws=True)
-        calls = tuple(
-            f.diagnostic.primary
-            for f in (*findings, *([facts] if facts is not None else []))
-            if f.diagnostic.error == name and f.diagnostic.primary is not None
-        )
-        update = "the program that updates its arrays in place, as NumPy would"
-        return Reference(update, reliable=False, in_place=tuple(dict.fromkeys(calls)))
+        at = facts.diagnostic.primary if facts is not None else None
+        calls = () if at is None else (at,)
+        return Reference("the program with updates in place", reliable=False, in_place=calls)
     if name in _MISTAKEN_RESULT_WARNINGS:
         return Reference("the program before", False, reliable=False, mistaken=True)
     if name in _SAME_RESULT_WARNINGS:

@@ -30,18 +30,20 @@ def pass_as_argument(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
     gain = "the program does not hold it" if large else "the function then sees each new value"
     title = f"pass `{read}` as an argument: {gain}"
     for rank, wrapped in enumerate((True, False) if read.startswith("self.") else (False, True), 1):
-        edits = _ArgumentPass(case, source, node, read, wrapped).edits()
+        edits = ArgumentPass(case, source, node, read, wrapped).edits()
         if edits:
             yield Candidate("pass_argument", title, tuple(edits), rank)
 
 
-class _ArgumentPass:
+class ArgumentPass:
     """Build the edits that pass a value from the calls of the compiled function to its uses.
 
     If `wrapped`, a function of the compiled one's name passes it, so that calls need no edit.
     """
 
-    def __init__(self, case: Case, source: Source, node: ast.AST, read: str, wrapped: bool) -> None:
+    def __init__(
+        self, case: Case, source: Source, node: ast.AST, read: str, wrapped: bool = False
+    ) -> None:
         self.case, self.source, self.read, self.wrapped = case, source, read, wrapped
         around = [n for n in source.above(node) if isinstance(n, Function)]
         self.start: Function | None = None

@@ -16,12 +16,14 @@ import sagax._autofix.repairs.desugar as desugar
 import sagax._autofix.repairs.devices as devices
 import sagax._autofix.repairs.dims as dims
 import sagax._autofix.repairs.effects as effects
+import sagax._autofix.repairs.hoisting as hoisting
 import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.static_arguments as static_arguments
+import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 import sagax._autofix.repairs.unused_results as unused_results
@@ -71,7 +73,11 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop,
     ),
-    "SideEffectWarning": (effects.use_debug_print, effects.log_in_callback),
+    "SideEffectWarning": (
+        effects.use_debug_print, effects.log_in_callback, hoisting.pass_result_of_effect,
+        traced_state.update_at_calls, traced_state.return_kept_value,
+    ),
+    "ImpureTraceWarning": (hoisting.pass_impure_value,),
     "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
     "CapturedConstantWarning": (captured_values.pass_as_argument,),

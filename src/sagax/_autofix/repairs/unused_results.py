@@ -174,14 +174,19 @@ def _assign_tuple(
         passed |= {k.arg: k.value for k in call.keywords if k.arg is not None}
         targets: list[str] = []
         free: list[str] = []
-        for part in returned[0].elts:
-            name = _new_value_of(part, passed)
+        parts = returned[0].elts
+        names = [_new_value_of(part, passed) for part in parts]
+        for i, (part, name) in enumerate(zip(parts, names, strict=True)):
+            exact = isinstance(part, ast.Name)
+            taken = [j for j, other in enumerate(names) if other == name and j != i]
+            if not exact and any(isinstance(parts[j], ast.Name) for j in taken):
+                name = ""
             given = passed.get(name)
             live = isinstance(given, _TARGETS) and is_live(source, statement, given)
             if given is not None and live and source.code(given) not in targets:
                 targets.append(source.code(given))
             else:
-                wanted = part.id if isinstance(part, ast.Name) else "updates"
+                wanted = part.id if exact else "updates"
                 targets.append(source.fresh(wanted, statement))
                 free.append(targets[-1])
         if len(free) == len(targets):
@@ -192,9 +197,9 @@ def _assign_tuple(
         applied = _apply_updates(source, statement, call, free)
         if applied:
             more, stale = applied
-            title += f", and add the updates to `{stale}`"
-            yield Candidate("assign_result", title, (*edits, *more), 1)
-        yield Candidate("assign_result", title if not applied else title.split(",")[0], tuple(edits), 2)
+            added = f"{title}, and add the updates to `{stale}`"
+            yield Candidate("assign_result", added, (*edits, *more), 1)
+        yield Candidate("assign_result", title, tuple(edits), 2)
         return
 
 
