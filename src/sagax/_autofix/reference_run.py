@@ -119,8 +119,20 @@ def _permissive(transform: Callable[..., Any]) -> Callable[..., Any]:
             given = list(args)
             for i in positions:
                 given[i] = tree_map(_as_float, args[i])
-            pair = not has_aux and isinstance(fun(*given, **kwargs), tuple)
-            return transform(fun, argnums, has_aux or pair, **options)(*given, **kwargs)
+            if has_aux:
+                return transform(fun, argnums, True, **options)(*given, **kwargs)
+            pairs: list[bool] = []
+
+            def with_rest(*args: Any, **kwargs: Any) -> Any:  # called once, as it may have effects
+                out = fun(*args, **kwargs)
+                pairs.append(isinstance(out, tuple))
+                return out if pairs[-1] else (out, None)
+
+            found = transform(functools.wraps(fun)(with_rest), argnums, True, **options)
+            first, second = found(*given, **kwargs)
+            if pairs[-1]:
+                return first, second
+            return first if transform.__name__ == "grad" else (first[0], second)
 
         return functools.wraps(fun)(call)
 

@@ -43,6 +43,8 @@ _MISTAKEN_RESULT_WARNINGS = {
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
+# repairs whose results rightly differ from those of any run of the original, as other draws do
+_OTHER_RESULTS = {"pass_key", "smooth"}
 # repairs that give sizes which are right for these data
 _SIZES = {"preallocate", "size_arg"}
 
@@ -277,6 +279,8 @@ class _Search:
         if not outcome.completed:
             return
         reference = self.reference()
+        if any(step.kind in _OTHER_RESULTS for step in state.steps):
+            reference = Reference("the program before", False, reliable=False, mistaken=True)
         run = self.untransformed
         if reference.reliable and run is not None and run.completed:
             agrees = same_result(run, outcome, reference.any_for_nan)

@@ -63,6 +63,7 @@ class ArgumentPass:
             self.name = _unused_name(read, self.start)
         self.made: list[Edit] = []
         self.visited: set[int] = set()
+        self.passed: set[ast.expr] = set()  # uses of functions that were passed the value
 
     def is_root(self, function: Function) -> bool:
         if not self.compiled:
@@ -145,8 +146,9 @@ class ArgumentPass:
 
     def pass_to_compiled(self, source: Source, use: ast.expr, function: Function) -> bool | None:
         """Pass the value where the compiled function is used outside of tracing."""
-        if function in source.above(use):
+        if function in source.above(use) or use in self.passed:
             return False
+        self.passed.add(use)
         receiver = source.code(use.value) if isinstance(use, ast.Attribute) else ""
         while True:
             parent = source.parents.get(use)
@@ -164,7 +166,10 @@ class ArgumentPass:
             use = parent
         if isinstance(parent, ast.Assign) and parent.value is use:
             names = self.aliases(source, use)
-            uses = [found for name in names for found in self.case.uses(name)]
+            uses = [
+                (s, u) for name in names for s, u in self.case.uses(name) if u not in self.passed
+            ]
+            self.passed.update(u for _, u in uses)
             passed = [self.pass_in_call(s, u, function, receiver) for s, u in uses]
             return None if None in passed else any(passed)
         return self.pass_in_call(source, use, function, receiver)

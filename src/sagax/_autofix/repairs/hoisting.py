@@ -252,16 +252,17 @@ class _PassedExpression(ArgumentPass):
     def value_text(
         self, source: Source, use: ast.expr, receiver: str
     ) -> tuple[str, list[Edit]] | None:
-        text = self.given or self.source.code(self.expression)
-        local = [f for f in self.source.above(self.expression) if isinstance(f, Function)]
-        local = local[: local.index(self.root)] if self.root in local else local
-        if not self.given and {n for f in local for n in parameters(f)} & set(loads(self.expression)):
-            return None  # an argument of a helper
-        free = [n for n in loads(self.expression) if n in parameters(self.root)]
-        if self.given or not free:
-            root_names = [n for n in loads(self.expression) if not hasattr(builtins, n)]
-            for name in root_names if not self.given else []:
-                owner = self.binding_function(name)
+        if self.given:
+            return self.given, []
+        found = self.in_terms_of_root(self.source, self.expression, self.source.code(self.expression))
+        if found is None:
+            return None
+        origin, text = found
+        parsed = Source("", f"({text})")
+        free = {n for n in loads(parsed.tree) if n in parameters(self.root)}
+        if not free:
+            for name in loads(parsed.tree):
+                owner = None if hasattr(builtins, name) else self.binding_function(name)
                 if isinstance(owner, Function) and owner not in source.above(use):
                     return None
             return text, []
@@ -271,14 +272,49 @@ class _PassedExpression(ArgumentPass):
         known = [p for p in parameters(self.root) if p != "self" or not receiver]
         given = dict(zip(known, parent.args, strict=False))
         given |= {k.arg: k.value for k in parent.keywords if k.arg is not None}
-        if any(n not in given for n in free if n != "self"):
+        texts: dict[ast.AST, str] = {}
+        for name in parsed.nodes(ast.Name):
+            if name.id == "self" and receiver:
+                texts[name] = receiver
+            elif name.id in free:
+                if name.id not in given:
+                    return None
+                texts[name] = source.primary(given[name.id])
+        return substitute(parsed, parsed.tree.body[0], texts)[1:-1], []
+
+    def in_terms_of_root(
+        self, source: Source, at: ast.AST, text: str, depth: int = 0
+    ) -> tuple[Source, str] | None:
+        """Return an expression of a helper with the arguments that the compiled function passes it."""
+        around = source.function(at)
+        if around is self.root or around is None:
+            return source, text
+        parsed = Source("", f"({text})")
+        free = [n for n in parsed.nodes(ast.Name) if n.id in parameters(around)]
+        if not free:
+            return self.in_terms_of_root(source, around, text, depth)
+        if not isinstance(around, ast.FunctionDef) or depth > _MAX_CALLS:
             return None
-        texts: dict[ast.AST, str] = {
-            n: source.primary(given[n.id])
-            for n in self.source.nodes(ast.Name, self.expression)
-            if n.id in free and n.id in given
-        }
-        return substitute(self.source, self.expression, texts), []
+        sites = call_sites(self.case, source, around)
+        if len(sites) != 1 or sites[0].through:
+            return None
+        site = sites[0]
+        known = [p for p in parameters(around) if p != "self"]
+        given = dict(zip(known, site.call.args, strict=False))
+        given |= {k.arg: k.value for k in site.call.keywords if k.arg is not None}
+        caller = site.source.function(site.call)
+        assigned = set(stores(caller.body)) if isinstance(caller, ast.FunctionDef) else set[str]()
+        texts: dict[ast.AST, str] = {}
+        for name in free:
+            value = given.get(name.id)
+            if name.id == "self" and site.receiver:
+                texts[name] = site.receiver
+            elif isinstance(value, ast.Name) and value.id not in assigned:
+                texts[name] = value.id
+            else:
+                return None
+        inner = substitute(parsed, parsed.tree.body[0], texts)[1:-1]
+        return self.in_terms_of_root(site.source, site.call, inner, depth + 1)
 
 
 # --- draws of the host that become draws from a key ------------------------------------------------
@@ -292,6 +328,10 @@ def _draw_from_key(case: Case, source: Source, expression: ast.expr) -> Iterator
         return
     full = source.meaning(call.func)
     module, _, name = full.rpartition(".")
+    generator = isinstance(call.func, ast.Attribute) and _is_generator(source, call.func.value)
+    if generator:
+        module, name = "numpy.random", last_name(call.func)
+        name = {"integers": "randint"}.get(name, name)
     if module not in ("numpy.random", "random"):
         return
     root = _compiled_around(case, source, function)
@@ -306,7 +346,8 @@ def _draw_from_key(case: Case, source: Source, expression: ast.expr) -> Iterator
     head = source.code(call.func).rpartition(".")[0]
     if not head:
         return
-    seed = f"{head}.randint(2**31 - 1)" if module == "numpy.random" else f"{head}.getrandbits(31)"
+    seed = f"{head}.{'integers' if generator else 'randint'}(2**31 - 1)"
+    seed = f"{head}.getrandbits(31)" if module == "random" else seed
     passed = _PassedExpression(
         case, source, call, key, root[1], source.replace(call, text), f"{make}({seed})",
         (*imports, *more),
@@ -314,6 +355,17 @@ def _draw_from_key(case: Case, source: Source, expression: ast.expr) -> Iterator
     if edits := passed.edits():
         title = "draw from a key, which each call makes anew: other numbers than before"
         yield Candidate("pass_key", title, tuple(edits), 3)
+
+
+def _is_generator(source: Source, node: ast.expr) -> bool:
+    """Return whether a variable of the module holds a generator of NumPy."""
+    if not isinstance(node, ast.Name):
+        return False
+    made = source.assigned(node.id, source.tree)
+    return len(made) == 1 and any(
+        source.meaning(c.func) in ("numpy.random.default_rng", "numpy.random.Generator")
+        for c in source.nodes(ast.Call, made[0])
+    )
 
 
 def _draw_text(
