@@ -17,6 +17,7 @@ import sagax._autofix.repairs.devices as devices
 import sagax._autofix.repairs.dims as dims
 import sagax._autofix.repairs.effects as effects
 import sagax._autofix.repairs.hoisting as hoisting
+import sagax._autofix.repairs.host_waits as host_waits
 import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
@@ -77,6 +78,8 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         effects.use_debug_print, effects.log_in_callback, hoisting.pass_result_of_effect,
         traced_state.update_at_calls, traced_state.return_kept_value,
     ),
+    "AsyncTimingWarning": (host_waits.wait_before_clock,),
+    "HostSyncWarning": (host_waits.convert_after_loop,),
     "ImpureTraceWarning": (hoisting.pass_impure_value,),
     "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
