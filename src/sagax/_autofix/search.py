@@ -39,7 +39,7 @@ _SAME_RESULT_WARNINGS = {
 _WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning", "PrecisionLossWarning"}
 # the result is the mistake
 _MISTAKEN_RESULT_WARNINGS = {
-    "AmbiguousAxesWarning", "BroadcastWarning", "NaNWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
+    "AmbiguousAxesWarning", "BroadcastWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
@@ -159,6 +159,8 @@ class _Search:
     def unproven(self) -> list[Suggestion]:
         """Return the suggestions that ran, verified if there is no result but theirs."""
         alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
+        reference = self.reference()
+        alone = alone and not (reference.mistaken or reference.in_place)
         return [
             replace(s, verified=alone and not s.allows and not self.has_result) for s, _ in self.ran
         ]
@@ -399,6 +401,8 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
         return Reference("the program in 64 bits", x64=True, reliable=False)
     if name == "KeyReuseError":
         return Reference("the program before, but for the draws", False, same_draws=True)
+    if name == "NaNWarning":
+        return Reference("the program without jit", any_for_nan=True, reliable=False, mistaken=True)
     if name == "NaNGradientWarning":
         return Reference("the program without jit", any_for_nan=True)
     return Reference("the program without jit")

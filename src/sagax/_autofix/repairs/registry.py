@@ -23,6 +23,7 @@ import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.recompiling as recompiling
+import sagax._autofix.repairs.singular as singular
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
@@ -88,8 +89,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
     "UnrolledLoopWarning": (loops.rewrite_for,),
-    "NaNGradientWarning": (types.use_double_where,),
-    "FloatingPointError": (types.use_double_where,),
+    "NaNGradientWarning": (types.use_double_where, singular.guard_operation),
+    "NaNWarning": (singular.use_softmax, singular.guard_operation),
+    "FloatingPointError": (types.use_double_where, singular.use_softmax, singular.guard_operation),
     "DtypeTruncationWarning": (types.enable_x64,),
     "IntegerOverflowWarning": (types.widen_dtype,),
     "OutOfBoundsIndexWarning": (arrays.set_index_mode,),
