@@ -10,6 +10,8 @@ be compared is named, and the fix then only ran.
 from __future__ import annotations
 
 import ast
+import os
+import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -49,6 +51,7 @@ class Reference:
       any_for_nan: whether nan in it, which is the mistake, may become a number.
       reliable: whether a difference shows that the fix is wrong.
       mistaken: whether the result is the mistake.
+      sorted_keys: whether the keys of its dicts are sorted, as leaves are.
       in_place: calls whose result is thrown away, which update their arguments in it.
     """
 
@@ -59,6 +62,7 @@ class Reference:
     any_for_nan: bool = False
     reliable: bool = True
     mistaken: bool = False
+    sorted_keys: bool = False
     in_place: tuple[Span, ...] = ()
 
 
@@ -116,7 +120,7 @@ class _Prover:
         base = replace(task, watch=False, trial=True, measure=())
         self.before = replace(
             base,
-            changed={},
+            changed=_sorted_keys(task.script, original) if reference.sorted_keys else {},
             untransformed=reference.untransformed,
             in_place=reference.in_place,
         )
@@ -171,7 +175,8 @@ class _Prover:
             self.proof.refuted = f"the changed program fails {where}"
         elif not same_result(before, after, self.reference.any_for_nan):
             if not self.reference.reliable or before.derivatives_lost:
-                what = "differs" if self.reference.in_place else "has none"
+                comparable = self.reference.in_place or self.reference.sorted_keys
+                what = "differs" if comparable else "has none"
                 self.proof.missing.append(f"the result {where}: {self.reference.name} {what}")
             else:
                 self.proof.refuted = f"another result than {self.reference.name} {where}"
@@ -295,6 +300,37 @@ class _Prover:
             self.proof.missing.append("a branch that these inputs do not take")
         else:
             self._agree(old, new, "on the branch that these inputs do not take")
+
+
+class _SortedKeys(ast.NodeTransformer):
+    """Sort the keys of dict displays, and the keywords of `dict`."""
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        pairs = list(zip(node.keys, node.values, strict=True))
+        names = [k.value if isinstance(k, ast.Constant) else None for k, _ in pairs]
+        if all(isinstance(n, str) for n in names):
+            pairs = [pairs[i] for i in sorted(range(len(names)), key=lambda i: str(names[i]))]
+            node.keys, node.values = [k for k, _ in pairs], [v for _, v in pairs]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args:
+            node.keywords.sort(key=lambda k: k.arg or "")
+        return node
+
+
+def _sorted_keys(script: str, original: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of the script and of the changed files, with the keys of dicts sorted."""
+    texts = dict(original)
+    if os.path.abspath(script) not in texts:
+        with tokenize.open(script) as handle:
+            texts[os.path.abspath(script)] = handle.read()
+    return {
+        file: ast.unparse(ast.fix_missing_locations(_SortedKeys().visit(ast.parse(text))))
+        for file, text in texts.items()
+    }
 
 
 def _taken(outcome: Outcome) -> dict[str, set[bool]]:

@@ -39,7 +39,7 @@ _SAME_RESULT_WARNINGS = {
 _WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning", "PrecisionLossWarning"}
 # the result is the mistake
 _MISTAKEN_RESULT_WARNINGS = {
-    "AmbiguousAxesWarning", "BroadcastWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
+    "BroadcastWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
@@ -160,7 +160,7 @@ class _Search:
         """Return the suggestions that ran, verified if there is no result but theirs."""
         alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
         reference = self.reference()
-        alone = alone and not (reference.mistaken or reference.in_place)
+        alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
         return [
             replace(s, verified=alone and not s.allows and not self.has_result) for s, _ in self.ran
         ]
@@ -393,6 +393,10 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
         at = facts.diagnostic.primary if facts is not None else None
         calls = () if at is None else (at,)
         return Reference("the program with updates in place", reliable=False, in_place=calls)
+    if name == "AmbiguousAxesWarning":
+        return Reference(
+            "the program with sorted keys in its dicts", False, reliable=False, sorted_keys=True
+        )
     if name in _MISTAKEN_RESULT_WARNINGS:
         return Reference("the program before", False, reliable=False, mistaken=True)
     if name in _SAME_RESULT_WARNINGS:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import sagax._autofix.repairs.arrays as arrays
 import sagax._autofix.repairs.axes as axes
+import sagax._autofix.repairs.axis_order as axis_order
 import sagax._autofix.repairs.boolean_logic as boolean_logic
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
@@ -22,8 +23,10 @@ import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
+import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.singular as singular
+import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
@@ -82,6 +85,12 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
     "HostSyncWarning": (host_waits.convert_after_loop,),
     "ImpureTraceWarning": (hoisting.pass_impure_value,),
+    "ZeroGradientWarning": (smooth.use_smooth_function,),
+    "PrecisionLossWarning": (
+        precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
+    ),
+    "BroadcastWarning": (axis_order.align_column,),
+    "AmbiguousAxesWarning": (axis_order.sort_keys,),
     "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
     "CapturedConstantWarning": (captured_values.pass_as_argument,),
