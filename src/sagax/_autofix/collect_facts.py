@@ -124,7 +124,16 @@ def measure_value(value: Any) -> Measurement:
         str(getattr(dtype, "name", dtype) or ""),
         plain,
         structure_text(value),
+        _least(value),
     )
+
+
+def _least(value: Any) -> int | None:
+    """Return the least number of an array of integers; None of another value."""
+    if getattr(getattr(value, "dtype", None), "kind", "") not in ("i", "u") or is_tracer(value):
+        return None
+    array = np.asarray(value)
+    return int(array.min()) if array.size else None
 
 
 def structure_text(value: Any) -> str:

@@ -51,7 +51,7 @@ class Facts:
 class Measurement:
     """Describe a value of an expression in a run of the script without jit.
 
-    `structure` is the structure and the types of a tree of arrays.
+    `structure` is the structure and the types of a tree of arrays, `least` the least of integers.
     """
 
     kind: str
@@ -59,6 +59,7 @@ class Measurement:
     dtype: str = ""
     value: Any = None  # numbers and strings only
     structure: str = ""
+    least: int | None = None
 
 
 LAST_RESORT_RANK = 6  # repairs of this rank and above are taken only if no other is found

@@ -14,7 +14,7 @@ from sagax._src.diagnostics.model import Edit
 def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Split a key that is used twice, or derive another one."""
     call = source.enclosing(node, ast.Call)
-    key = _key_argument(call) if call is not None else None
+    key = key_argument(call) if call is not None else None
     if call is not None and key is not None:
         yield from _split_for_call(case, source, call, key)
         yield from _fold_in_key(case, source, call, key)
@@ -115,7 +115,7 @@ _MAX_CALLS = 4  # the length of a chain of callers
 _KEY_EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-def _key_argument(call: ast.Call) -> ast.expr | None:
+def key_argument(call: ast.Call) -> ast.expr | None:
     """Return the key argument of a call: a name, an attribute or an item with a constant index."""
     named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
     for found in (*named, *call.args):

@@ -19,6 +19,8 @@ import sagax._autofix.repairs.dims as dims
 import sagax._autofix.repairs.effects as effects
 import sagax._autofix.repairs.hoisting as hoisting
 import sagax._autofix.repairs.host_waits as host_waits
+import sagax._autofix.repairs.index_bounds as index_bounds
+import sagax._autofix.repairs.key_lanes as key_lanes
 import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
@@ -62,7 +64,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "InconclusiveDimensionOperation": (
         transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
     ),
-    "KeyReuseError": (keys.split_key,),
+    "KeyReuseError": (
+        key_lanes.use_unused_key, key_lanes.split_for_examples, key_lanes.split_for_rounds, keys.split_key,
+    ),
     "DeletedArrayError": (transform_options.copy_donated,),
     "RuntimeError": (transform_options.copy_donated,),
     "NotImplementedError": (callbacks.set_vmap_method,),
@@ -103,7 +107,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "FloatingPointError": (types.use_double_where, singular.use_softmax, singular.guard_operation),
     "DtypeTruncationWarning": (types.enable_x64,),
     "IntegerOverflowWarning": (types.widen_dtype,),
-    "OutOfBoundsIndexWarning": (arrays.set_index_mode,),
+    "OutOfBoundsIndexWarning": (
+        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, arrays.set_index_mode,
+    ),
     "DonationWarning": (transform_options.drop_donation,),
 }  # fmt: skip
 
