@@ -110,9 +110,7 @@ def measure_value(value: Any) -> Measurement:
     plain = value if isinstance(value, (bool, int, float, str)) else None
     if isinstance(value, tuple) and hasattr(value[0] if value else None, "shape"):
         first = measure_value(value[0])
-        return Measurement(
-            "tuple", first.shape, first.dtype, len(value), structure_text(value)
-        )
+        return Measurement("tuple", first.shape, first.dtype, len(value), structure_text(value))
     if plain is None and shape == () and dtype is not None:
         try:
             plain = np.asarray(value).item()

@@ -93,5 +93,3 @@ def _update(result: Any, *arguments: Any) -> tuple[Any, ...]:
                         setattr(old, name, getattr(new, name))
             return arguments
     return arguments
-
-

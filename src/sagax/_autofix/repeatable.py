@@ -30,9 +30,7 @@ def install() -> None:
         setattr(time, f"{name}_ns", lambda ticks=nanoseconds: 10**18 + 10**6 * next(ticks))
     identifiers = random.Random(0)
     for name in ("uuid1", "uuid4"):
-        setattr(
-            uuid, name, lambda *_, **__: uuid.UUID(int=identifiers.getrandbits(128), version=4)
-        )
+        setattr(uuid, name, lambda *_, **__: uuid.UUID(int=identifiers.getrandbits(128), version=4))
     os.urandom = lambda n: identifiers.randbytes(n)
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002  the legacy generator is what scripts share

@@ -36,7 +36,11 @@ _SAME_RESULT_WARNINGS = {
     "RecompilationWarning", "UnrolledLoopWarning",
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
-_WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning", "PrecisionLossWarning"}
+_WRONG_RESULT_WARNINGS = {
+    "IntegerOverflowWarning",
+    "DtypeTruncationWarning",
+    "PrecisionLossWarning",
+}
 # the result is the mistake
 _MISTAKEN_RESULT_WARNINGS = {
     "BroadcastWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",

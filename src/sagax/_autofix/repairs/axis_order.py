@@ -19,7 +19,9 @@ _MEETING = (ast.Sub, ast.Add, ast.Mult, ast.Div, ast.Pow)
 def align_column(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Make a row of the column that meets a row, or a column of the row."""
     for one, other in _pairs(source, node):
-        shapes = [{m.shape for m in case.measure(source, x) if m.shape is not None} for x in (one, other)]
+        shapes = [
+            {m.shape for m in case.measure(source, x) if m.shape is not None} for x in (one, other)
+        ]
         for operand, own, theirs in ((one, *shapes), (other, *shapes[::-1])):
             columns = own and all(len(s) == 2 and s[1] == 1 for s in own)
             if not columns or not theirs or not all(len(s) == 1 for s in theirs):
@@ -75,7 +77,12 @@ def _drop_keepdims(source: Source, operand: ast.expr) -> Iterator[Candidate]:
         span = Span(
             source.file, start.end_line, start.end_column, end.end_line, end.end_column, "", lines
         )
-        yield Candidate("reshape", "drop keepdims: the result is a row, as the other operand", (Edit(span, ""),), 0)
+        yield Candidate(
+            "reshape",
+            "drop keepdims: the result is a row, as the other operand",
+            (Edit(span, ""),),
+            0,
+        )
 
 
 # --- order of leaves -------------------------------------------------------------------------------
@@ -91,7 +98,7 @@ def sort_keys(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
         parts = [statement] if function is None else [*ast.iter_child_nodes(function)]
         edits: list[Edit] = []
         for part in parts:
-            edits += [e for e in _sorted_iterations(source, part, name)]
+            edits += list(_sorted_iterations(source, part, name))
         if edits:
             title = f"take the items of `{name}` by sorted keys, which is the order of the leaves"
             yield Candidate("sorted_keys", title, tuple(edits), 2)
@@ -120,7 +127,11 @@ def _iterables(source: Source, node: ast.AST) -> Iterator[ast.expr]:
             "zip", "enumerate", "list", "tuple", "reversed", "map", "iter",
         ):  # fmt: skip
             yield from part.args
-        elif isinstance(part, ast.Call) and last_name(part.func) in ("array", "stack", "concatenate"):
+        elif isinstance(part, ast.Call) and last_name(part.func) in (
+            "array",
+            "stack",
+            "concatenate",
+        ):
             yield from part.args[:1]
 
 

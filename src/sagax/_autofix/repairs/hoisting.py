@@ -97,7 +97,9 @@ def _is_free(source: Source, expression: ast.expr, function: Function) -> bool:
     own = set(declared_names(function))
     local = {*parameters(function), *stores(body)} - own
     bound = {  # by comprehensions and lambdas within
-        n.id for n in ast.walk(expression) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+        n.id
+        for n in ast.walk(expression)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
     bound |= {a.arg for n in ast.walk(expression) if isinstance(n, ast.arguments) for a in n.args}
     known = set(parameters(function))
@@ -254,7 +256,9 @@ class _PassedExpression(ArgumentPass):
     ) -> tuple[str, list[Edit]] | None:
         if self.given:
             return self.given, []
-        found = self.in_terms_of_root(self.source, self.expression, self.source.code(self.expression))
+        found = self.in_terms_of_root(
+            self.source, self.expression, self.source.code(self.expression)
+        )
         if found is None:
             return None
         origin, text = found

@@ -22,7 +22,7 @@ def wait_before_clock(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     statement = source.statement(node)
     wait, imports = source.spell("jax.block_until_ready")
     for before in _statements_before(source, statement):
-        if _reads_clock(source, before):
+        if _calls_clock(source, before):
             return
         if isinstance(before, ast.Expr) and isinstance(before.value, ast.Call):
             if _may_compute(source, before.value):
@@ -53,8 +53,7 @@ def _statements_before(source: Source, statement: ast.stmt) -> Iterator[ast.stmt
     current = statement
     while True:
         block = source.block(current)
-        for earlier in reversed(block[: block.index(current)] if current in block else []):
-            yield earlier
+        yield from reversed(block[: block.index(current)] if current in block else [])
         parent = source.parents.get(current)
         if not isinstance(parent, ast.stmt) or isinstance(parent, _SCOPES):
             return
@@ -92,11 +91,23 @@ def _may_compute(source: Source, call: ast.Call) -> bool:
     meaning = source.meaning(call.func)
     if meaning.split(".")[0] in ("time", "math", "numpy", "os", "sys", "logging"):
         return False
-    return name not in {"print", "append", "len", "range", "info", "debug", "warning", "flush", "write"}
+    return name not in {
+        "print",
+        "append",
+        "len",
+        "range",
+        "info",
+        "debug",
+        "warning",
+        "flush",
+        "write",
+    }
 
 
-def _reads_clock(source: Source, statement: ast.stmt) -> bool:
-    return any(source.meaning(c.func).startswith("time.") for c in source.nodes(ast.Call, statement))
+def _calls_clock(source: Source, statement: ast.stmt) -> bool:
+    return any(
+        source.meaning(c.func).startswith("time.") for c in source.nodes(ast.Call, statement)
+    )
 
 
 def _short(text: str) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source, argument, keyword_value, last_name
-from sagax._src.diagnostics.model import Edit
 
 
 def _bounds(case: Case) -> tuple[int, int] | None:
     """Return the index and the size that a message names."""
-    found = re.search(r"index (-?\d+) is out of bounds for (?:axis \d+ with size )?(\d+)", case.facts.message)
+    found = re.search(
+        r"index (-?\d+) is out of bounds for (?:axis \d+ with size )?(\d+)", case.facts.message
+    )
     return (int(found[1]), int(found[2])) if found else None
 
 
@@ -28,7 +29,11 @@ def correct_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidat
     for call in source.nodes(ast.Call, node):
         for name in ("num_segments", "length", "num_classes", "minlength"):
             given = keyword_value(call, name)
-            if given is None and name == "num_segments" and last_name(call.func).startswith("segment_"):
+            if (
+                given is None
+                and name == "num_segments"
+                and last_name(call.func).startswith("segment_")
+            ):
                 given = argument(call, 2, name)
             if given is None:
                 continue
@@ -150,15 +155,15 @@ def _mapped_ranges(case: Case, source: Source, name: ast.Name) -> list[ast.expr]
     called = getattr(function, "name", "")
     found: list[ast.expr] = []
     for call in source.nodes(ast.Call):
-        passes = [
-            a for a in call.args if a is function or (called and last_name(a) == called)
-        ]
+        passes = [a for a in call.args if a is function or (called and last_name(a) == called)]
         if passes and source.meaning(call.func) in ("jax.lax.scan", "jax.lax.map"):
             at = 2 if source.meaning(call.func) == "jax.lax.scan" else 1
             found += call.args[at : at + 1]
         inner = call.func
         if isinstance(inner, ast.Call) and source.meaning(inner.func) == "jax.vmap":
-            if inner.args and (inner.args[0] is function or (called and last_name(inner.args[0]) == called)):
+            if inner.args and (
+                inner.args[0] is function or (called and last_name(inner.args[0]) == called)
+            ):
                 found += call.args
     return found
 

@@ -130,7 +130,11 @@ def _mapped_calls(
             if not vmap.args:
                 continue
             inner: ast.expr = vmap.args[0]
-            while isinstance(inner, ast.Call) and inner.args and there.meaning(inner.func).startswith("jax."):
+            while (
+                isinstance(inner, ast.Call)
+                and inner.args
+                and there.meaning(inner.func).startswith("jax.")
+            ):
                 inner = inner.args[0]
             if inner is not function and not (name and last_name(inner) == name):
                 continue
@@ -180,7 +184,9 @@ def _split_argument(
     yield Candidate("split_key", title, tuple(edits), 0)
 
 
-def _example_count(source: Source, site: ast.Call, entries: list[ast.expr], without: int = -1) -> str:
+def _example_count(
+    source: Source, site: ast.Call, entries: list[ast.expr], without: int = -1
+) -> str:
     """Return the text of the number of examples: the size of another argument's mapped axis."""
     for i, value in enumerate(site.args):
         axis = source.code(entries[i]) if i < len(entries) else "0"
@@ -208,11 +214,18 @@ def _add_key_parameter(
     if there is not source:
         return
     wanted = key.id if isinstance(key, ast.Name) else last_name(key)
-    name = "key" if not any(a.arg == "key" for a in args.args) and wanted in ("root", "rng", "seed", "master", "base") else wanted
+    name = (
+        "key"
+        if not any(a.arg == "key" for a in args.args)
+        and wanted in ("root", "rng", "seed", "master", "base")
+        else wanted
+    )
     edits = [
         source.replace(n, name)
         for n in source.nodes((ast.Name, ast.Attribute), function)  # type: ignore[arg-type]
-        if isinstance(n.ctx, ast.Load) and source.code(n) == source.code(key) and source.code(n) != name
+        if isinstance(n.ctx, ast.Load)
+        and source.code(n) == source.code(key)
+        and source.code(n) != name
     ]
     edits += source.around(args.args[-1], "", f", {name}")
     if entries:
@@ -233,7 +246,7 @@ def _add_key_parameter(
 
 
 @at_expression
-def split_for_rounds(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+def split_for_iterations(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Scan over keys, one for each round, where the body captures one key."""
     call = source.enclosing(node, ast.Call)
     key = key_argument(call) if call is not None else None
@@ -243,7 +256,9 @@ def split_for_rounds(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
     while function is not None and key.id not in parameters(function):
         for scan in source.calls_of("jax.lax.scan"):
             body = scan.args[0] if scan.args else None
-            if body is function or (body is not None and last_name(body) == getattr(function, "name", "?")):
+            if body is function or (
+                body is not None and last_name(body) == getattr(function, "name", "?")
+            ):
                 yield from _scan_over_keys(source, function, key, scan)
         function = source.function(function)
 
@@ -258,9 +273,7 @@ def _scan_over_keys(
     length = keyword_value(scan, "length") or (scan.args[3] if len(scan.args) > 3 else None)
     without = xs is None or (isinstance(xs, ast.Constant) and xs.value is None)
     split, imports = source.spell("jax.random.split")
-    uses = [
-        n for n in source.uses(key.id, function) if isinstance(n.ctx, ast.Load)
-    ]
+    uses = [n for n in source.uses(key.id, function) if isinstance(n.ctx, ast.Load)]
     if len(uses) != 1:
         return
     title = "split the key into one for each round, and scan over the keys"

@@ -153,7 +153,10 @@ def _squared(source: Source, node: ast.expr) -> ast.expr | None:
 @at_expression
 def count_in_integers(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Count in integers: the step, and the value that the counter begins with."""
-    if not isinstance(node, (ast.BinOp, ast.AugAssign)) or "count in integers" not in case.facts.message:
+    if (
+        not isinstance(node, (ast.BinOp, ast.AugAssign))
+        or "count in integers" not in case.facts.message
+    ):
         return
     if isinstance(node, ast.AugAssign):
         sides: list[ast.expr] = [node.target, node.value]
@@ -186,7 +189,9 @@ def count_in_integers(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     yield Candidate("integer_counter", title, tuple(edits), 1)
 
 
-def _first_values(case: Case, source: Source, counter: ast.expr) -> Iterator[tuple[Source, ast.expr]]:
+def _first_values(
+    case: Case, source: Source, counter: ast.expr
+) -> Iterator[tuple[Source, ast.expr]]:
     """Yield the values that a counter begins with, through loops that carry it."""
     for found in initial_values(case, source, counter):
         if not found.rest:
@@ -219,7 +224,9 @@ def _as_integer(source: Source, value: ast.expr) -> list[Edit] | None:
         for part in source.nodes(ast.Constant, number):
             if isinstance(part.value, float) and _whole(part) is not None:
                 edits.append(source.replace(part, _whole(part) or ""))
-        dtype = keyword_value(value, "dtype") or (value.args[-1] if len(value.args) > (name == "full") + 1 else None)
+        dtype = keyword_value(value, "dtype") or (
+            value.args[-1] if len(value.args) > (name == "full") + 1 else None
+        )
         if dtype is not None and last_name(dtype) in _FLOATING:
             edits += [source.replace(dtype, int32), *imports]
         return edits or None

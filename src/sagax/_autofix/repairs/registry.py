@@ -65,7 +65,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
     ),
     "KeyReuseError": (
-        key_lanes.use_unused_key, key_lanes.split_for_examples, key_lanes.split_for_rounds, keys.split_key,
+        key_lanes.use_unused_key, key_lanes.split_for_examples, key_lanes.split_for_iterations, keys.split_key,
     ),
     "DeletedArrayError": (transform_options.copy_donated,),
     "RuntimeError": (transform_options.copy_donated,),
@@ -84,7 +84,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "SideEffectWarning": (
         effects.use_debug_print, effects.log_in_callback, hoisting.pass_result_of_effect,
-        traced_state.update_at_calls, traced_state.return_kept_value,
+        traced_state.update_at_calls, traced_state.return_stored_value,
     ),
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
     "HostSyncWarning": (host_waits.convert_after_loop,),

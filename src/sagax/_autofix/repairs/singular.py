@@ -157,7 +157,9 @@ class _Builder:
         if isinstance(operation, ast.BinOp):
             if isinstance(operation.op, ast.Div):
                 return self.division(self.atom(operation.left), operation.right)
-            return self.power(operation.left, operation.right, "{} ** " + self.atom(operation.right))
+            return self.power(
+                operation.left, operation.right, "{} ** " + self.atom(operation.right)
+            )
         assert isinstance(operation, ast.Call)
         name, args = _function_name(source, operation), operation.args
         if any(isinstance(a, ast.Starred) for a in args):
@@ -176,10 +178,14 @@ class _Builder:
             return self.where(test, "0.0", inner)
         if name in ("divide", "true_divide") and len(args) == 2:
             divisor = self.named(args[1], "divisor")
-            return f"{function}({self.code(args[0])}, {self.where(f'{divisor} == 0', '1.0', divisor)})"
+            return (
+                f"{function}({self.code(args[0])}, {self.where(f'{divisor} == 0', '1.0', divisor)})"
+            )
         if name in ("power", "float_power", "pow") and len(args) == 2:
-            return None if _is_whole(args[1]) else self.power(
-                args[0], args[1], f"{function}({{}}, {self.code(args[1])})"
+            return (
+                None
+                if _is_whole(args[1])
+                else self.power(args[0], args[1], f"{function}({{}}, {self.code(args[1])})")
             )
         rest = "".join(f", {source.code(a)}" for a in args[1:])
         rest += "".join(f", {k.arg}={source.code(k.value)}" for k in operation.keywords)
@@ -256,7 +262,11 @@ def use_softmax(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         if isinstance(part, ast.Name):
             values = source.assigned(part.id, function)
             part = values[0] if len(values) == 1 else part
-        if isinstance(part, ast.Call) and source.meaning(part.func) == "jax.numpy.exp" and part.args:
+        if (
+            isinstance(part, ast.Call)
+            and source.meaning(part.func) == "jax.numpy.exp"
+            and part.args
+        ):
             return part.args[0]
         return None
 
@@ -281,6 +291,8 @@ def use_softmax(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         softmax, imports = source.spell("jax.nn.softmax")
         if axis is not None and not keeps:
             continue
-        text = f"{softmax}({source.code(x)}, axis={source.code(axis) if axis is not None else None})"
+        text = (
+            f"{softmax}({source.code(x)}, axis={source.code(axis) if axis is not None else None})"
+        )
         title = "softmax subtracts the maximum, so that exp does not overflow"
         yield Candidate("stable_function", title, (source.replace(division, text), *imports), 0)

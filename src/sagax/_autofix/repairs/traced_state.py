@@ -7,7 +7,13 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.leaks import ReturnValueEdits, Store, call_sites, is_called_traced, parse_store
+from sagax._autofix.repairs.leaks import (
+    ReturnValueEdits,
+    Store,
+    call_sites,
+    is_called_traced,
+    parse_store,
+)
 from sagax._autofix.repairs.source_file import (
     Source,
     declared_names,
@@ -41,7 +47,7 @@ def update_at_calls(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
 
 
 @at_expression
-def return_kept_value(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+def return_stored_value(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Return a traced value, and keep it where the function is called."""
     statement = source.statement(node)
     function = source.function(statement)
@@ -175,7 +181,11 @@ class _MovedUpdates:
             elif isinstance(value, _SIMPLE):
                 texts[name] = ast.unparse(value)
             elif value is not None and _is_static_read(parsed, name):
-                texts[name] = f"({ast.unparse(value)})" if not isinstance(value, ast.Call) else ast.unparse(value)
+                texts[name] = (
+                    f"({ast.unparse(value)})"
+                    if not isinstance(value, ast.Call)
+                    else ast.unparse(value)
+                )
             else:
                 return None
         return substitute(parsed, parsed.tree.body[0], texts)
