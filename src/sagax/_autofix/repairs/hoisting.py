@@ -54,9 +54,10 @@ def hoistable_calls(
 ) -> Iterator[tuple[Source, ast.expr]]:
     """Yield the expressions to evaluate outside: in the outermost function that can, first."""
     function = source.function(expression)
-    if not isinstance(function, ast.FunctionDef):
+    if function is None:
         return
-    yield from _calls_above(case, source, function, 0)
+    if isinstance(function, ast.FunctionDef):
+        yield from _calls_above(case, source, function, 0)
     if (outer := _largest_free(source, expression, function)) is not None:
         yield source, outer
 
@@ -69,9 +70,10 @@ def _calls_above(
         return
     for site in call_sites(case, source, function):
         around = site.source.function(site.call)
-        if not isinstance(around, ast.FunctionDef) or site.through:
+        if around is None or site.through:
             continue
-        yield from _calls_above(case, site.source, around, depth + 1)
+        if isinstance(around, ast.FunctionDef):
+            yield from _calls_above(case, site.source, around, depth + 1)
         outer = _largest_free(site.source, site.call, around)
         if outer is not None and _compiled_around(case, site.source, around) is not None:
             yield site.source, outer
@@ -104,6 +106,8 @@ def _is_free(source: Source, expression: ast.expr, function: Function) -> bool:
     bound |= {a.arg for n in ast.walk(expression) if isinstance(n, ast.arguments) for a in n.args}
     known = set(parameters(function))
     for name in source.nodes(ast.Name, expression):
+        if name.id == "self" and isinstance(source.parents.get(name), ast.Attribute):
+            continue  # the object whose method is called
         if name.id not in local or name.id in bound or not isinstance(name.ctx, ast.Load):
             continue
         parent = source.parents.get(name)
@@ -114,21 +118,24 @@ def _is_free(source: Source, expression: ast.expr, function: Function) -> bool:
     return True
 
 
-def _is_compiled(case: Case, source: Source, function: ast.FunctionDef) -> bool:
-    return any(a.function is function for a in applications(case, function.name)) or any(
+def _is_compiled(case: Case, source: Source, function: Function) -> bool:
+    name = getattr(function, "name", "<lambda>")
+    if any(a.function is function for a in applications(case, name)):
+        return True
+    return isinstance(function, ast.FunctionDef) and any(
         set(JIT_FUNCTIONS) & site.kinds() for site in call_sites(case, source, function)
     )
 
 
 def _compiled_around(
-    case: Case, source: Source, function: ast.AST | None, depth: int = 0
-) -> tuple[Source, ast.FunctionDef] | None:
+    case: Case, source: Source, function: Function | None, depth: int = 0
+) -> tuple[Source, Function] | None:
     """Return the compiled function that a function is part of: itself, a caller, or one around it."""
-    if not isinstance(function, ast.FunctionDef) or depth > _MAX_CALLS:
+    if function is None or depth > _MAX_CALLS:
         return None
     if _is_compiled(case, source, function):
         return source, function
-    for site in call_sites(case, source, function):
+    for site in call_sites(case, source, function) if isinstance(function, ast.FunctionDef) else []:
         found = _compiled_around(case, site.source, site.source.function(site.call), depth + 1)
         if found is not None:
             return found
@@ -171,10 +178,19 @@ def pass_expression(case: Case, source: Source, expression: ast.expr) -> Iterato
     kinds = {m.kind for m in case.measure(source, expression)}
     if kinds & {"str", "bool"} or ("environ" in text and not kinds & {"float", "int"}):
         static: list[Edit] = []
-        for applied in applications(case, root[1].name):
-            old = [k for k in getattr(applied.node, "keywords", []) if k.arg == "static_argnames"]
-            if not old:
-                static += set_option(applied, "static_argnames", repr(name).replace("'", '"'))
+        for applied in applications(case, getattr(root[1], "name", "<lambda>")):
+            if applied.function is not root[1]:
+                continue
+            node = applied.node
+            given = node.keywords if isinstance(node, ast.Call) else []
+            if any(k.arg == "static_argnames" for k in given):
+                continue
+            if isinstance(node, ast.Call) and not applied.decorator:
+                values = [*node.args, *[k.value for k in node.keywords]]
+                text = f', static_argnames="{name}"'
+                static.append(applied.source.around(values[-1], "", text)[0])
+            else:
+                static += set_option(applied, "static_argnames", f'"{name}"')
         if static:
             title += ", as a static argument"
             yield Candidate("pass_argument", title, (*edits, *static), 2)
@@ -220,7 +236,7 @@ class _PassedExpression(ArgumentPass):
         source: Source,
         expression: ast.expr,
         name: str,
-        root: ast.FunctionDef,
+        root: Function,
         edit: Edit,
         text: str = "",
         imports: tuple[Edit, ...] = (),
@@ -239,6 +255,8 @@ class _PassedExpression(ArgumentPass):
     def is_loop_body(self, function: Function) -> bool:
         """Return whether a function is not called by name, but passed to a loop or another function."""
         name = getattr(function, "name", "")
+        if not name:
+            return True
         return not any(
             isinstance(parent := there.parents.get(use), ast.Call) and parent.func is use
             for there, use in self.case.uses(name)

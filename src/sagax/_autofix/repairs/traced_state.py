@@ -22,6 +22,7 @@ from sagax._autofix.repairs.source_file import (
     parameters,
     stores,
 )
+from sagax._autofix.repairs.transform_options import applications
 from sagax._src.diagnostics.model import Edit
 
 _MAX_CALLS = 5
@@ -44,6 +45,9 @@ def update_at_calls(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         if moved.move(source, function, group):
             title = f"update it where `{function.name}` is called, each time"
             yield Candidate("move_update", title, tuple(moved.made), rank)
+        elif edits := _wrapped(case, source, function, group):
+            title = "update it in a function that calls the compiled one"
+            yield Candidate("move_update", title, tuple(edits), rank)
 
 
 @at_expression
@@ -83,6 +87,48 @@ def _is_read(source: Source, store: Store, statement: ast.stmt, function: ast.Fu
         if isinstance(n.ctx, ast.Load) and ast.unparse(n) == target
     ]
     return any(source.statement(n) is not statement for n in found)
+
+
+def _wrapped(
+    case: Case, source: Source, function: ast.FunctionDef, group: list[ast.stmt]
+) -> list[Edit]:
+    """Rename the compiled function, and add one of its name that updates the state and calls it."""
+    args = function.args
+    if args.vararg or args.kwarg or args.kwonlyargs or parameters(function)[:1] == ["self"]:
+        return []
+    if len(group) == len(function.body) or {n for s in group for n in stores(s)}:
+        return []
+    applied = [a for a in applications(case, function.name) if a.function is function]
+    if len(applied) != 1 or applied[0].source is not source:
+        return []
+    texts = [source.code(s) for s in group]
+    given = ", ".join(parameters(function))
+    signature = ast.unparse(args)
+    node = applied[0].node
+    edits = [source.delete(s) for s in group]
+    if applied[0].decorator:
+        name, compiled = function.name, f"_{function.name}"
+        indent = source.indent(function)
+        line = source.lines[function.lineno - 1]
+        column = line.index(function.name, function.col_offset + len("def"))
+        edits.append(source.insert(function.lineno, column, "_"))
+        below: ast.stmt = function
+    else:
+        below = source.statement(node)
+        if not isinstance(below, ast.Assign) or below.value is not node:
+            return []
+        target = below.targets[0]
+        if not isinstance(target, ast.Name):
+            return []
+        name, compiled = target.id, f"_{target.id}"
+        indent = source.indent(below)
+        edits.append(source.replace(target, compiled))
+    body = "\n".join(f"{indent}    {t}" for t in texts)
+    gap = "\n\n\n" if not indent else "\n\n"
+    text = f"{gap}{indent}def {name}({signature}):\n{body}\n{indent}    return {compiled}({given})"
+    text += "" if applied[0].decorator else "\n"
+    edits.append(source.around(below, "", text)[0])
+    return edits
 
 
 class _MovedUpdates:

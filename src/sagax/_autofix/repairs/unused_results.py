@@ -290,9 +290,9 @@ def _assign_keys(source: Source, statement: ast.Expr, call: ast.Call) -> Iterato
     uses: list[ast.expr] = []
     for later in source.after(statement):
         if isinstance(later, ast.Assign) and name in [source.code(t) for t in later.targets]:
-            uses += _find_reads(source, name, later.value)
+            uses += _find_uses(source, name, later.value)
             break
-        uses += _find_reads(source, name, later)
+        uses += _find_uses(source, name, later)
     parts = [
         source.fresh("subkey" if count == 2 else f"subkey_{i + 1}", call) for i in range(count - 1)
     ]
@@ -305,7 +305,7 @@ def _assign_keys(source: Source, statement: ast.Expr, call: ast.Call) -> Iterato
     yield Candidate("split_key", title, tuple(edits), 1)
 
 
-def _find_reads(source: Source, name: str, within: ast.AST) -> list[ast.expr]:
+def _find_uses(source: Source, name: str, within: ast.AST) -> list[ast.expr]:
     return [
         n
         for n in source.nodes((ast.Name, ast.Attribute), within)  # type: ignore[arg-type]
