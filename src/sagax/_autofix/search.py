@@ -172,11 +172,11 @@ class _Search:
     @property
     def has_result(self) -> bool:
         """Return whether the script without jit gives a result, which a fix should give too."""
-        return (
-            self.reference().reliable
-            and self.untransformed is not None
-            and self.untransformed.completed
-        )
+        reference = self.reference()
+        if not reference.untransformed:  # the program before, which runs to its end
+            return reference.reliable
+        run = self.untransformed
+        return reference.reliable and run is not None and run.completed
 
     @property
     def done(self) -> bool:

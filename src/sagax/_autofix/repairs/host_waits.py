@@ -21,6 +21,7 @@ def wait_before_clock(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     """Wait for what was computed before the clock is read for the second time."""
     statement = source.statement(node)
     wait, imports = source.spell("jax.block_until_ready")
+    yield from _wait_in_context(case, source, statement)
     for before in _statements_before(source, statement):
         if _calls_clock(source, before):
             return
@@ -46,6 +47,42 @@ def wait_before_clock(case: Case, source: Source, node: ast.AST) -> Iterator[Can
             yield Candidate("block", title, (wrapped, *imports), 2)
         yield Candidate("block", title, (edit, *imports), 1)
         return
+
+
+def _wait_in_context(case: Case, source: Source, statement: ast.stmt) -> Iterator[Candidate]:
+    """Wait at the end of `with timer():` where the context manager reads the clock."""
+    function = source.function(statement)
+    if not isinstance(function, ast.FunctionDef):
+        return
+    owner = source.parents.get(function)
+    name = function.name
+    if name == "__exit__" and isinstance(owner, ast.ClassDef):
+        name = owner.name
+    elif not source.nodes(ast.Yield, function):
+        return
+    edits: list[Edit] = []
+    names: list[str] = []
+    for there in case.sources.values():
+        wait, imports = there.spell("jax.block_until_ready")
+        for block in there.nodes(ast.With):
+            if not any(last_name(getattr(i.context_expr, "func", None)) == name for i in block.items):
+                continue
+            last = block.body[-1]
+            if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):
+                if _may_compute(there, last.value):
+                    edits += there.around(last.value, f"{wait}(", ")")
+                    continue
+            found = _computed_names(there, block)
+            if found:
+                text = found[0] if len(found) == 1 else f"({', '.join(found)})"
+                row = last.end_lineno or 0
+                line = f"\n{there.indent(last)}{wait}({text})"
+                edits += [there.insert(row, len(there.lines[row - 1]), line), *imports]
+                names += found
+    if edits:
+        waited = f"`{', '.join(dict.fromkeys(names))}`" if names else "the last result"
+        title = f"wait for {waited} within the block that is timed"
+        yield Candidate("block", title, tuple(edits), 0)
 
 
 def _statements_before(source: Source, statement: ast.stmt) -> Iterator[ast.stmt]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.source_file import Source, argument, keyword_value, last_name
+from sagax._autofix.repairs.source_file import Source, argument, keyword_value, last_name, parameters
 
 
 def _bounds(case: Case) -> tuple[int, int] | None:
@@ -90,6 +90,11 @@ def shorten_range(case: Case, source: Source, node: ast.AST) -> Iterator[Candida
         if isinstance(name, ast.Name):
             ranges = [*source.assigned(name.id, function), *_loop_ranges(source, function, name.id)]
             ranges += _mapped_ranges(case, source, name)
+        if isinstance(name, ast.Name):
+            for stop in _loop_ends(source, name):
+                text = _less(source, stop, excess)
+                title = f"end the loop at `{text}`, so that each index exists"
+                yield Candidate("range", title, (source.replace(stop, text),), 0)
         for value in ranges:
             if not isinstance(value, ast.Call) or last_name(value.func) not in ("arange", "range"):
                 continue
@@ -145,6 +150,20 @@ def _loop_ranges(source: Source, function: ast.AST, name: str) -> list[ast.expr]
     """Return what loops and comprehensions bind a name to the items of."""
     found = source.nodes((ast.For, ast.comprehension), function)  # type: ignore[arg-type]
     return [n.iter for n in found if getattr(n.target, "id", "") == name]
+
+
+def _loop_ends(source: Source, name: ast.Name) -> list[ast.expr]:
+    """Return the upper bounds of the `fori_loop` whose body counts by a parameter."""
+    function = source.function(name)
+    if function is None or parameters(function)[:1] != [name.id]:
+        return []
+    called = getattr(function, "name", "")
+    return [
+        call.args[1]
+        for call in source.calls_of("jax.lax.fori_loop")
+        if len(call.args) > 2
+        and (call.args[2] is function or (called and last_name(call.args[2]) == called))
+    ]
 
 
 def _mapped_ranges(case: Case, source: Source, name: ast.Name) -> list[ast.expr]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.keys import key_argument
-from sagax._autofix.repairs.leaks import call_sites
 from sagax._autofix.repairs.source_file import (
     Function,
     Source,
@@ -111,13 +110,10 @@ def _split_in_callers(
         elif isinstance(key, (ast.Name, ast.Attribute)) and len(mapped) == 1:
             yield from _add_key_parameter(source, function, key, there, vmap, site)
     if not mapped and isinstance(function, ast.FunctionDef) and name in known:
-        for site in call_sites(case, source, function):
-            passed = dict(zip(known, site.call.args, strict=False))
-            passed |= {k.arg: k.value for k in site.call.keywords if k.arg is not None}
+        for there, site, passed in case.calls(function):
             value = passed.get(name)
             if value is not None:
-                outer = site.source.function(site.call)
-                yield from _split_in_callers(case, site.source, outer, value, depth + 1)
+                yield from _split_in_callers(case, there, there.function(site), value, depth + 1)
 
 
 def _mapped_calls(
