@@ -26,8 +26,10 @@ WRONG = sorted((STRANGERS / "wrong").glob("*.py"))
 RIGHT = [
     STRANGERS / "fixed" / f"{name}.py"
     for name in (
-        "entropy_per_bin", "fixed_point_and_gradient", "inplace_helper_boundary",
-        "norm_between_particles", "nonlocal_best_energy", "temperature_or_default",
+        "board_set_in_loop", "clock_read_while_tracing", "entropy_per_bin", "evidence_of_mixture",
+        "fixed_point_and_gradient", "gradients_zipped_with_values", "heading_at_rest", "histogram_never_filled",
+        "inplace_helper_boundary", "losses_appended_once", "norm_between_particles", "nonlocal_best_energy",
+        "one_key_for_all_walkers", "step_counter_for_warmup", "temperature_or_default", "uuid_as_seed",
     )
 ]  # fmt: skip
 

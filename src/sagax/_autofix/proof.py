@@ -21,6 +21,7 @@ from sagax._autofix.probes import (
     NEGATED,
     RAISED,
     SCALED,
+    SHRUNK,
     ZEROED,
     Probe,
     Records,
@@ -234,7 +235,8 @@ class _Prover:
         """Compare at other inputs, until each branch of the edited functions was taken."""
         taken = _taken(before)
         compared = 0
-        for how in (SCALED, NEGATED, ZEROED, LOWERED):
+        small = (SHRUNK,) if self.reference.x64 else ()
+        for how in (SCALED, NEGATED, ZEROED, *small, LOWERED):
             if how == LOWERED and compared and not self._untaken(taken):
                 break
             tasks = self._pair(vary=how)
@@ -244,6 +246,8 @@ class _Prover:
             old, new, *differentiated = self.run(tasks)
             if not old.completed or not (old.records and old.records.varied):
                 continue
+            if new.completed and new.records and new.records.inputs != old.records.inputs:
+                continue  # an argument has another type, so that the inputs differ
             if how == ZEROED and has_nan(old):  # no point to compare at
                 continue
             where = "for other inputs"

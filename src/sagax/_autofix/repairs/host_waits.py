@@ -65,7 +65,9 @@ def _wait_in_context(case: Case, source: Source, statement: ast.stmt) -> Iterato
     for there in case.sources.values():
         wait, imports = there.spell("jax.block_until_ready")
         for block in there.nodes(ast.With):
-            if not any(last_name(getattr(i.context_expr, "func", None)) == name for i in block.items):
+            if not any(
+                last_name(getattr(i.context_expr, "func", None)) == name for i in block.items
+            ):
                 continue
             last = block.body[-1]
             if isinstance(last, ast.Expr) and isinstance(last.value, ast.Call):

@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.source_file import Source, argument, keyword_value, last_name, parameters
+from sagax._autofix.repairs.source_file import (
+    Source,
+    argument,
+    keyword_value,
+    last_name,
+    parameters,
+)
 
 
 def _bounds(case: Case) -> tuple[int, int] | None:
