@@ -16,7 +16,9 @@ from sagax._src.diagnostics.model import Diagnostic, Edit, Label, Span
 FILE = "program.py"
 
 
-def repaired(error, text, expression, *, depends=(), context=(), data=None, sizes=None):
+def repaired(
+    error, text, expression, *, depends=(), context=(), data=None, sizes=None, message="dot: sizes"
+):
     """The kinds of all candidates, with the program after each."""
     source = Source(FILE, text)
     found = [
@@ -26,7 +28,7 @@ def repaired(error, text, expression, *, depends=(), context=(), data=None, size
     ]
     assert found, f"{expression!r} is no expression of the program"
     diagnostic = Diagnostic(
-        "", error, "dot: sizes", labels=(Label(source.span(found[0]), primary=True),),
+        "", error, message, labels=(Label(source.span(found[0]), primary=True),),
         depends=tuple(depends), context=tuple(context),
     )  # fmt: skip
     facts = Facts(diagnostic, (error,), (), data or {})
