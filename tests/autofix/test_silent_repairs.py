@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from autofix.test_repairs import program, repaired
 
 CASES = {
