@@ -64,7 +64,8 @@ def _update_edits(source: Source, call: ast.Call) -> list[Edit]:
     if not arguments:
         return []
     targets = "".join(f"{source.code(a)}, " for a in arguments)
-    return source.around(call, f"{targets}= {_UPDATE}(", f", {targets})")
+    is_method = isinstance(call.func, ast.Attribute) and not source.meaning(call.func)
+    return source.around(call, f"{targets}= {_UPDATE}({is_method}, ", f", {targets})")
 
 
 def _can_assign(source: Source, node: ast.expr) -> bool:
@@ -79,17 +80,21 @@ def _can_assign(source: Source, node: ast.expr) -> bool:
     return node.id in parameters(function) or node.id in stores(function.body)
 
 
-def _update(result: Any, *arguments: Any) -> tuple[Any, ...]:
-    """Return the arguments; the first that has the structure of the result takes its values."""
+def _update(is_method: bool, result: Any, *arguments: Any) -> tuple[Any, ...]:
+    """Return the arguments; the one that has the structure of the result takes its values.
+
+    If several have it, what the call means to update cannot be told, unless it is a method's array.
+    """
     wanted = structure_text(result)
-    for i, argument in enumerate(arguments):
-        if wanted and structure_text(argument) == wanted:
-            leaves = trees.leaves(argument)
-            if not all(isinstance(x, ConcreteArray) for x in leaves):  # traced, for a derivative
-                return (*arguments[:i], result, *arguments[i + 1 :])
-            for old, new in zip(leaves, trees.leaves(result), strict=True):
-                for name in _PARTS:
-                    if hasattr(new, name):
-                        setattr(old, name, getattr(new, name))
-            return arguments
+    alike = [i for i, argument in enumerate(arguments) if structure_text(argument) == wanted]
+    if not wanted or not alike or (len(alike) > 1 and not (is_method and alike[0] == 0)):
+        return arguments
+    i = alike[0]
+    leaves = trees.leaves(arguments[i])
+    if not all(isinstance(x, ConcreteArray) for x in leaves):  # traced, for a derivative
+        return (*arguments[:i], result, *arguments[i + 1 :])
+    for old, new in zip(leaves, trees.leaves(result), strict=True):
+        for name in _PARTS:
+            if hasattr(new, name):
+                setattr(old, name, getattr(new, name))
     return arguments

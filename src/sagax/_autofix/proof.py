@@ -15,7 +15,13 @@ import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sagax._autofix.compare import has_nan, same_result, same_structure, same_values
+from sagax._autofix.compare import (
+    has_nan,
+    keeps_infinities,
+    same_result,
+    same_structure,
+    same_values,
+)
 from sagax._autofix.probes import (
     LOWERED,
     NEGATED,
@@ -199,7 +205,10 @@ class _Prover:
                 continue
             pairs = [(a, b) for a, b in zip(old, new, strict=True) if same_structure(a, b)]
             wildcard = self.reference.any_for_nan  # nan may stay within a function
-            if not all(same_values(a, b) or same_values(a, b, wildcard) for a, b in pairs):
+            if not all(
+                same_values(a, b) or (same_values(a, b, wildcard) and keeps_infinities(a, b))
+                for a, b in pairs
+            ):
                 reliable = self.reference.reliable or self.reference.any_for_nan
                 if self.reference.untransformed and reliable:
                     self.proof.refuted = f"another result of `{name}`"
