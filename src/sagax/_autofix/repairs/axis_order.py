@@ -178,7 +178,7 @@ def _map_over_trees(source: Source, node: ast.AST) -> Iterator[Candidate]:
         given = ", ".join(t for t in trees if t is not None)
         text = f"{tree_map}(lambda {names}: {source.code(comprehension.elt)}, {given})"
         edits = [source.replace(whole, text), *imports]
-        if target and whole is not statement:
+        if target:
             edits.append(source.delete(statement))
         title = "map over both trees at once: tree.map pairs their leaves by their keys"
         yield Candidate("tree_map", title, tuple(edits), 1)

@@ -279,7 +279,7 @@ class _PassedExpression(ArgumentPass):
         )
         if found is None:
             return None
-        origin, text = found
+        text = found[1]
         parsed = Source("", f"({text})")
         free = {n for n in loads(parsed.tree) if n in parameters(self.root)}
         if not free:

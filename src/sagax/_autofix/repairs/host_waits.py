@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import INDENT, Source, last_name, loads, stores
@@ -238,7 +238,7 @@ def _conversions(source: Source, call: ast.Call, value: ast.expr) -> Iterator[li
 
 def _collected(
     source: Source, statement: ast.Assign, target: ast.Subscript, call: ast.Call, value: ast.expr,
-    get: str, imports: list[Edit], loop: ast.For | ast.While, after,
+    get: str, imports: list[Edit], loop: ast.For | ast.While, after: Callable[[str], Edit],
 ) -> list[Edit]:  # fmt: skip
     """Collect the values and their places in a list, and store them after the loop."""
     kept = source.fresh("kept", statement)

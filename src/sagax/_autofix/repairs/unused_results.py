@@ -287,6 +287,8 @@ def _assign_keys(source: Source, statement: ast.Expr, call: ast.Call) -> Iterato
     if given is not None and not isinstance(given, ast.Constant):
         return
     count = given.value if isinstance(given, ast.Constant) else 2
+    if not isinstance(count, int):
+        return
     uses: list[ast.expr] = []
     for later in source.after(statement):
         if isinstance(later, ast.Assign) and name in [source.code(t) for t in later.targets]:
