@@ -92,7 +92,7 @@ CASES = {
         stats = {}
         @jax.jit
         def run(block):
-            stats["samples"] += block.shape[0]
+            stats["samples"] += block.shape[0]  # of all calls
             return block * 2
         for blocks in data:
             y = run(blocks)
@@ -105,7 +105,7 @@ CASES = {
         def run(block):
             return block * 2
         for blocks in data:
-            stats["samples"] += blocks.shape[0]
+            stats["samples"] += blocks.shape[0]  # of all calls
             y = run(blocks)
         """,
     ),

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.captured_values import ArgumentPass
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.layout import trailing_comment
 from sagax._autofix.repairs.leaks import call_sites
 from sagax._autofix.repairs.source_file import (
     Function,
@@ -165,7 +166,9 @@ def pass_expression(case: Case, source: Source, expression: ast.expr) -> Iterato
     if whole:
         assert isinstance(statement, ast.Assign)
         name = last_name(statement.targets[0])
-        edit = source.delete(statement)
+        comment = trailing_comment(source, statement)
+        kept = source.replace_statements([statement], source.indent(statement) + comment)
+        edit = kept if comment else source.delete(statement)
     else:
         name = source.fresh(_value_name(source, expression), expression)
         edit = source.replace(expression, name)

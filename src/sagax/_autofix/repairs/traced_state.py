@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.layout import trailing_comment
 from sagax._autofix.repairs.leaks import (
     ReturnValueEdits,
     Store,
@@ -137,6 +138,7 @@ class _MovedUpdates:
     def __init__(self, case: Case) -> None:
         self.case = case
         self.made: list[Edit] = []
+        self.comments: list[str] = []
 
     def move(self, source: Source, function: ast.FunctionDef, group: list[ast.stmt]) -> bool:
         self.made += [source.delete(s) for s in group]
@@ -144,6 +146,7 @@ class _MovedUpdates:
             return False
         names = {n for s in group for n in stores(s)}
         self.undeclare(source, function, names, group)
+        self.comments = [trailing_comment(source, s) for s in group]
         texts = [source.code(s) for s in group]
         return self.insert(source, function, texts, names, 0)
 
@@ -193,7 +196,8 @@ class _MovedUpdates:
             ):
                 return False
             indent = there.indent(statement)
-            lines = "\n".join(f"{indent}{line}" for t in moved for line in t.split("\n"))
+            commented = [f"{t}  {c}" if c else t for t, c in zip(moved, self.comments, strict=True)]
+            lines = "\n".join(f"{indent}{line}" for t in commented for line in t.split("\n"))
             self.made.append(there.insert_above(there.first_line(statement), lines))
             self.declare(there, around, names)
         return True
