@@ -121,6 +121,15 @@ def _mapped_calls(
 ) -> Iterator[tuple[Source, ast.Call, ast.Call]]:
     """Yield the vmaps of a function, each with the call of what it returns."""
     name = getattr(function, "name", "")
+    for decorator in getattr(function, "decorator_list", []):
+        if not isinstance(decorator, ast.Call):
+            continue
+        made = source.meaning(decorator.func)
+        partial = made == "functools.partial" and decorator.args
+        if made == "jax.vmap" or (partial and source.meaning(decorator.args[0]) == "jax.vmap"):
+            for there, site, _ in case.calls(function):
+                if there is source:
+                    yield source, decorator, site
     for there in case.sources.values():
         for vmap in there.calls_of("jax.vmap"):
             if not vmap.args:
@@ -192,7 +201,7 @@ def _example_count(
             name = source.meaning(value.func)
             if name == "jax.numpy.arange" and len(value.args) == 1:
                 return source.code(value.args[0])
-        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript)):
+        if isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
             return f"{source.code(value)}.shape[{axis}]"
     return ""
 

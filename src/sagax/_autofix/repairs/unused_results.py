@@ -75,6 +75,9 @@ def is_live(source: Source, statement: ast.stmt, target: ast.expr) -> bool:
     if function is not None and target.id in declared_names(function):
         return True
     name = target.id
+    if isinstance(function, ast.FunctionDef):
+        if name not in {*parameters(function), *stores(function.body)}:
+            return True  # a variable of an outer scope
     current: ast.AST = statement
     while True:
         parent = source.parents.get(current)
