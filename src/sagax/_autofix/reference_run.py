@@ -29,8 +29,16 @@ from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
 
-def install(package: ModuleType) -> None:
-    """Turn off the transformations of `package` (sagax) for the rest of this process."""
+_copies_arguments: list[bool] = []
+
+
+def install(package: ModuleType, copies_arguments: bool = False) -> None:
+    """Turn off the transformations of `package` (sagax) for the rest of this process.
+
+    With `copies_arguments`, what a compiled function assigns in place stays within it.
+    """
+    if copies_arguments:
+        _copies_arguments.append(True)
     config.config.update("jax_disable_jit", True)
     watch_calls(_call_with_arrays)
     package.__dict__["vmap"] = vmap
@@ -60,6 +68,8 @@ def _call_with_arrays(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _as_array(x: Any) -> Any:
+    if _copies_arguments and isinstance(x, ConcreteArray):
+        return snp.array(x)
     number = type(x) in (bool, int, float, complex) or isinstance(x, (np.ndarray, np.generic))
     return snp.asarray(x) if number else x
 

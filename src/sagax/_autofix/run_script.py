@@ -59,7 +59,7 @@ def run_task(task: Task) -> Outcome:
     if task.trial:
         repeatable.install()
     if task.untransformed:
-        reference_run.install(package)
+        reference_run.install(package, copies_arguments=bool(task.in_place))
     if probe is not None and probe.same_draws:
         repeatable.draw_by_shape()
     if probe is not None and probe.x64:
