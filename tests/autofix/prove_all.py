@@ -24,6 +24,9 @@ def run_pairs(tasks):
 
 if __name__ == "__main__":
     for broken, fixed, name in json.load(sys.stdin):
+        (first,) = run_pairs([Task(broken, watch=True)])
+        reported = [f for f in (first.found, *first.warnings) if f and f.diagnostic.error == name]
+        reference = reference_for(name, reported[0] if reported else None)
         texts = [{broken: Path(p).read_text(encoding="utf-8")} for p in (broken, fixed)]
-        found = prove(Task(broken, trial=True), *texts, reference_for(name), run_pairs)
+        found = prove(Task(broken, trial=True), *texts, reference, run_pairs)
         print(json.dumps({"fixed": fixed, **dataclasses.asdict(found)}), flush=True)

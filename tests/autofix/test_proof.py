@@ -17,7 +17,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sagax._autofix import compare, derivative_checks, probes
+from sagax._autofix import compare, derivative_checks, in_place_updates, probes, proof
+from sagax._autofix.repairs.source_file import Source
 from sagax._autofix.run_task import Outcome
 
 HERE = Path(__file__).resolve().parent
@@ -26,8 +27,10 @@ WRONG = sorted((STRANGERS / "wrong").glob("*.py"))
 RIGHT = [
     STRANGERS / "fixed" / f"{name}.py"
     for name in (
-        "entropy_per_bin", "fixed_point_and_gradient", "inplace_helper_boundary",
-        "norm_between_particles", "nonlocal_best_energy", "temperature_or_default",
+        "board_set_in_loop", "clock_read_while_tracing", "entropy_per_bin", "evidence_of_mixture",
+        "fixed_point_and_gradient", "gradients_zipped_with_values", "heading_at_rest", "histogram_never_filled",
+        "inplace_helper_boundary", "losses_appended_once", "norm_between_particles", "nonlocal_best_energy",
+        "one_key_for_all_walkers", "step_counter_for_warmup", "temperature_or_default", "uuid_as_seed",
     )
 ]  # fmt: skip
 
@@ -193,3 +196,61 @@ def test_kept_variables_count_beside_printed_text():
     wanted = Outcome("clean", output="1\n", results={"best": 1.0})
     assert compare.same_result(wanted, Outcome("clean", output="1\n", results={"best": 1.0}))
     assert not compare.same_result(wanted, Outcome("clean", output="1\n", results={"best": 2.0}))
+
+
+# --- references ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "got", "wildcard", "equal"),
+    [(np.inf, 1.0, False, False), (np.inf, 1.0, True, True), (-np.inf, -np.inf, False, True), (np.inf, -np.inf, False, False)],
+)  # fmt: skip
+def test_an_infinite_number_is_equal_to_itself_only(wanted, got, wildcard, equal):
+    assert compare.same_values(wanted, got, wildcard) == equal
+    assert compare.keeps_infinities([wanted], [got]) == (wanted == got)
+
+
+def updated_in_place(text, call):
+    """The variables of a program in which one call updates its arguments."""
+    source = Source("p.py", text)
+    (node,) = [c for c in source.nodes(ast.Call) if source.code(c) == call]
+    changed = in_place_updates.instrument({"p.py": text}, [source.span(node)])
+    names = {}
+    exec(changed["p.py"], names)
+    return names
+
+
+def test_a_call_updates_the_array_of_everyone_who_holds_it():
+    text = """
+import sagax.numpy as snp
+x = snp.zeros(2)
+same = x
+def bump(u):
+    u.at[0].add(2.0)
+bump(x)
+"""
+    names = updated_in_place(text, "u.at[0].add(2.0)")
+    assert names["x"].tolist() == names["same"].tolist() == [2.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("other", "wanted"), [("3.0 * snp.ones(2)", [1, 1]), ("snp.ones(3)", [2, 2])]
+)
+def test_an_argument_is_updated_if_no_other_has_the_type_of_the_result(other, wanted):
+    text = f"""
+import sagax.numpy as snp
+def twice(x, y):
+    return 2 * x
+x, y = snp.ones(2), {other}
+twice(x, y)
+"""
+    assert updated_in_place(text, "twice(x, y)")["x"].tolist() == wanted
+
+
+def test_the_keys_of_dicts_are_sorted(tmp_path):
+    script = tmp_path / "s.py"
+    script.write_text("d = {'b': 1, 'a': {'d': 2, **other}, 3: dict(y=1, x=2)}", encoding="utf-8")
+    (text,) = proof._sorted_keys(str(script), {}).values()
+    assert text == "d = {'b': 1, 'a': {'d': 2, **other}, 3: dict(x=2, y=1)}"
+    script.write_text("d = {'b': 1, 'a': 2}", encoding="utf-8")
+    assert list(proof._sorted_keys(str(script), {}).values()) == ["d = {'a': 2, 'b': 1}"]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from sagax._autofix.repairs.case import Facts, Measurement
+from sagax._src import trees
 from sagax._src.diagnostics.base import SagaxError, describe
 from sagax._src.diagnostics.model import Diagnostic, Label, Severity
 from sagax._src.diagnostics.provenance import find_creation, is_tracer, provenance_of_all
@@ -109,7 +110,7 @@ def measure_value(value: Any) -> Measurement:
     plain = value if isinstance(value, (bool, int, float, str)) else None
     if isinstance(value, tuple) and hasattr(value[0] if value else None, "shape"):
         first = measure_value(value[0])
-        return Measurement("tuple", first.shape, first.dtype, len(value))
+        return Measurement("tuple", first.shape, first.dtype, len(value), structure_text(value))
     if plain is None and shape == () and dtype is not None:
         try:
             plain = np.asarray(value).item()
@@ -120,7 +121,30 @@ def measure_value(value: Any) -> Measurement:
         tuple(shape) if isinstance(shape, tuple) else None,
         str(getattr(dtype, "name", dtype) or ""),
         plain,
+        structure_text(value),
+        _least(value),
     )
+
+
+def _least(value: Any) -> int | None:
+    """Return the least number of an array of integers; None of another value."""
+    if getattr(getattr(value, "dtype", None), "kind", "") not in ("i", "u") or is_tracer(value):
+        return None
+    array = np.asarray(value)
+    return int(array.min()) if array.size else None
+
+
+def structure_text(value: Any) -> str:
+    """Return the structure of a tree of arrays with their types; "" if it holds anything else."""
+    found, structure = trees.flatten(value)
+    if not found or len(found) > 1000:
+        return ""
+    types: list[str] = []
+    for leaf in found:
+        if not hasattr(leaf, "shape") or not hasattr(leaf, "dtype"):
+            return ""
+        types.append(f"{leaf.dtype}{list(leaf.shape)}")
+    return f"{structure}: {', '.join(types)}"
 
 
 _MAX_DEPTH = 5

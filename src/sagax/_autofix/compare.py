@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -14,7 +15,8 @@ _RELATIVE, _ABSOLUTE = 1e-3, 2e-4
 def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
     """Return whether two runs print the same, and leave the same variables.
 
-    Numbers may differ by rounding. With `wildcard`, a nan in the wanted result matches any number but nan.
+    Numbers may differ by rounding. With `wildcard`, nan and infinity in the wanted result match any finite
+    number, and tests may have another truth value.
     """
     if not _same_text(wanted.output, got.output, wildcard):
         return False
@@ -29,6 +31,8 @@ def has_nan(outcome: Outcome) -> bool:
 
 def _same_text(expected: str, got: str, wildcard: bool) -> bool:
     def normalize(text: str) -> str:
+        if wildcard:  # what was compared with nan
+            text = re.sub(r"\b(True|False)\b", "?", text)
         return re.sub(r"\s+", "", _NUMBER.sub("#", text))
 
     if normalize(expected) != normalize(got):
@@ -39,7 +43,9 @@ def _same_text(expected: str, got: str, wildcard: bool) -> bool:
 
 def _close(a: float, b: float, wildcard: bool) -> bool:
     if a != a:
-        return (b == b) if wildcard else (b != b)
+        return (abs(b) < math.inf) if wildcard else (b != b)
+    if math.isinf(a):
+        return a == b or (wildcard and abs(b) < math.inf)
     return a == b or abs(a - b) <= _ABSOLUTE + _RELATIVE * abs(a)
 
 
@@ -51,11 +57,22 @@ def same_values(a: Any, b: Any, wildcard: bool = False) -> bool:
         )
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same_values(a[k], b[k], wildcard) for k in a)
+    if wildcard and isinstance(a, bool) and isinstance(b, bool):
+        return True
     if isinstance(a, (int, float)) and isinstance(b, (int, float)):
         return _close(float(a), float(b), wildcard)
     if isinstance(a, (int, float, complex)) and isinstance(b, (int, float, complex)):
         return abs(a - b) <= _ABSOLUTE + _RELATIVE * abs(a)
     return bool(a == b)
+
+
+def keeps_infinities(a: Any, b: Any) -> bool:
+    """Return whether each infinite number of nested lists is the same in both."""
+    if isinstance(a, list) and isinstance(b, list):
+        return all(keeps_infinities(x, y) for x, y in zip(a, b, strict=False))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return all(keeps_infinities(a[k], b[k]) for k in a.keys() & b.keys())
+    return not (isinstance(a, float) and math.isinf(a)) or bool(a == b)
 
 
 def same_structure(a: Any, b: Any) -> bool:

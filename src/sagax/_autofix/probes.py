@@ -22,7 +22,7 @@ from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
 # How a probe changes arguments.
-SCALED, NEGATED, ZEROED, LOWERED, RAISED = 1, 2, 3, 4, 5
+SCALED, NEGATED, ZEROED, LOWERED, RAISED, SHRUNK = 1, 2, 3, 4, 5, 6
 
 _RECORDER = "__sagax_probe__"
 _MAX_CALLS = 64
@@ -69,12 +69,14 @@ class Records:
       results: the results of each function, call by call; None for what cannot be compared.
       tests: the truth values that each test of a branch had.
       varied: the number of values that were changed.
+      inputs: the arguments with the kinds of those of their numbers that were changed.
       disturbed: the number of results that were changed.
     """
 
     results: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     tests: dict[str, set[bool]] = field(default_factory=dict[str, set[bool]])
     varied: int = 0
+    inputs: set[str] = field(default_factory=set[str])
     disturbed: int = 0
 
 
@@ -266,8 +268,11 @@ class Recorder:
         self.records = Records()
         self.paused = False  # while a derivative is checked
 
-    def vary(self, _name: str, value: Any) -> Any:
-        return tree_map(self._varied_leaf, value)
+    def vary(self, name: str, value: Any) -> Any:
+        changed = tree_map(self._varied_leaf, value)
+        pairs = zip(leaves(value), leaves(changed), strict=True)
+        self.records.inputs.add(f"{name}: {''.join('-' if x is y else _kind(x) for x, y in pairs)}")
+        return changed
 
     def _varied_leaf(self, x: Any) -> Any:
         changed = _varied(x, self.probe.vary)
@@ -342,6 +347,8 @@ def _varied(x: Any, how: int) -> Any:
     kind = _kind(x)
     if kind in ("f", "c") and how in (SCALED, NEGATED):
         return x * _pattern(x) if how == SCALED else -x * _pattern(x)
+    if kind in ("f", "c") and how == SHRUNK:  # where no rounding or overflow hides a difference
+        return x * (0.01 * _pattern(x))
     if kind in ("f", "c") and how == ZEROED:  # where many derivatives are infinite
         return x * (_pattern(x) > 1).astype(np.float32) if np.shape(x) else 0 * x
     if kind == "b" and how == NEGATED:

@@ -10,15 +10,24 @@ be compared is named, and the fix then only ran.
 from __future__ import annotations
 
 import ast
+import os
+import tokenize
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sagax._autofix.compare import has_nan, same_result, same_structure, same_values
+from sagax._autofix.compare import (
+    has_nan,
+    keeps_infinities,
+    same_result,
+    same_structure,
+    same_values,
+)
 from sagax._autofix.probes import (
     LOWERED,
     NEGATED,
     RAISED,
     SCALED,
+    SHRUNK,
     ZEROED,
     Probe,
     Records,
@@ -28,6 +37,7 @@ from sagax._autofix.probes import (
 )
 from sagax._autofix.run_task import Outcome, Task
 from sagax._src.diagnostics.edits import line_edits
+from sagax._src.diagnostics.model import Span
 
 _COSTLY = 1.5
 _LEAST_SECONDS = 0.2  # shorter differences are noise
@@ -48,6 +58,8 @@ class Reference:
       any_for_nan: whether nan in it, which is the mistake, may become a number.
       reliable: whether a difference shows that the fix is wrong.
       mistaken: whether the result is the mistake.
+      sorted_keys: whether the keys of its dicts are sorted, as leaves are.
+      in_place: calls whose result is thrown away, which update their arguments in it.
     """
 
     name: str
@@ -57,6 +69,8 @@ class Reference:
     any_for_nan: bool = False
     reliable: bool = True
     mistaken: bool = False
+    sorted_keys: bool = False
+    in_place: tuple[Span, ...] = ()
 
 
 @dataclass
@@ -111,7 +125,15 @@ class _Prover:
         self.functions = tuple(functions)
         self.original, self.texts = original, changed
         base = replace(task, watch=False, trial=True, measure=())
-        self.before = replace(base, untransformed=reference.untransformed)
+        self.before = replace(
+            base,
+            changed={
+                **task.changed,
+                **(_sorted_keys(task.script, original) if reference.sorted_keys else {}),
+            },
+            untransformed=reference.untransformed,
+            in_place=reference.in_place,
+        )
         self.after = replace(base, changed=changed)
         self.reference, self.run = reference, run
         self.proof = Proof()
@@ -137,9 +159,15 @@ class _Prover:
             self.proof.missing.append(f"{self.reference.name} does not run to its end")
             return self.proof
         if not self._agree(before, after, "for the given inputs"):
+            if not self.proof.refuted and self.reference.any_for_nan:
+                self._compare_functions(before, eager_after)
             return self.proof
         if self.reference.mistaken:
-            self.proof.missing.append("what is right: the result is as before")
+            self.proof.missing.append(
+                "what is right where it is nan"
+                if self.reference.any_for_nan
+                else "what is right: the result is as before"
+            )
         self.proof.held.append(f"same printed results and variables as {self.reference.name}")
         self._compare_functions(before, eager_after)
         self._check_sensitivity(after, disturbed)
@@ -157,7 +185,9 @@ class _Prover:
             self.proof.refuted = f"the changed program fails {where}"
         elif not same_result(before, after, self.reference.any_for_nan):
             if not self.reference.reliable or before.derivatives_lost:
-                self.proof.missing.append(f"the result {where}: {self.reference.name} has none")
+                comparable = self.reference.in_place or self.reference.sorted_keys
+                what = "differs" if comparable else "has none"
+                self.proof.missing.append(f"the result {where}: {self.reference.name} {what}")
             else:
                 self.proof.refuted = f"another result than {self.reference.name} {where}"
             return False
@@ -177,8 +207,13 @@ class _Prover:
             if len(old) != len(new):
                 continue
             pairs = [(a, b) for a, b in zip(old, new, strict=True) if same_structure(a, b)]
-            if not all(same_values(a, b, self.reference.any_for_nan) for a, b in pairs):
-                if self.reference.untransformed and self.reference.reliable:
+            wildcard = self.reference.any_for_nan  # nan may stay within a function
+            if not all(
+                same_values(a, b) or (same_values(a, b, wildcard) and keeps_infinities(a, b))
+                for a, b in pairs
+            ):
+                reliable = self.reference.reliable or self.reference.any_for_nan
+                if self.reference.untransformed and reliable:
                     self.proof.refuted = f"another result of `{name}`"
                     return
             compared += len(pairs)
@@ -212,7 +247,8 @@ class _Prover:
         """Compare at other inputs, until each branch of the edited functions was taken."""
         taken = _taken(before)
         compared = 0
-        for how in (SCALED, NEGATED, ZEROED, LOWERED):
+        small = (SHRUNK,) if self.reference.x64 else ()
+        for how in (SCALED, NEGATED, ZEROED, *small, LOWERED):
             if how == LOWERED and compared and not self._untaken(taken):
                 break
             tasks = self._pair(vary=how)
@@ -222,6 +258,8 @@ class _Prover:
             old, new, *differentiated = self.run(tasks)
             if not old.completed or not (old.records and old.records.varied):
                 continue
+            if new.completed and new.records and new.records.inputs != old.records.inputs:
+                continue  # an argument has another type, so that the inputs differ
             if how == ZEROED and has_nan(old):  # no point to compare at
                 continue
             where = "for other inputs"
@@ -278,6 +316,37 @@ class _Prover:
             self.proof.missing.append("a branch that these inputs do not take")
         else:
             self._agree(old, new, "on the branch that these inputs do not take")
+
+
+class _SortedKeys(ast.NodeTransformer):
+    """Sort the keys of dict displays, and the keywords of `dict`."""
+
+    def visit_Dict(self, node: ast.Dict) -> ast.AST:
+        self.generic_visit(node)
+        pairs = list(zip(node.keys, node.values, strict=True))
+        names = [k.value if isinstance(k, ast.Constant) else None for k, _ in pairs]
+        if all(isinstance(n, str) for n in names):
+            pairs = [pairs[i] for i in sorted(range(len(names)), key=lambda i: str(names[i]))]
+            node.keys, node.values = [k for k, _ in pairs], [v for _, v in pairs]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args:
+            node.keywords.sort(key=lambda k: k.arg or "")
+        return node
+
+
+def _sorted_keys(script: str, original: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of the script and of the changed files, with the keys of dicts sorted."""
+    texts = dict(original)
+    if os.path.abspath(script) not in texts:
+        with tokenize.open(script) as handle:
+            texts[os.path.abspath(script)] = handle.read()
+    return {
+        file: ast.unparse(ast.fix_missing_locations(_SortedKeys().visit(ast.parse(text))))
+        for file, text in texts.items()
+    }
 
 
 def _taken(outcome: Outcome) -> dict[str, set[bool]]:

@@ -28,9 +28,16 @@ from sagax._src.runtime.array import ConcreteArray
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
+_copies_arguments: list[bool] = []
 
-def install(package: ModuleType) -> None:
-    """Turn off the transformations of `package` (sagax) for the rest of this process."""
+
+def install(package: ModuleType, copies_arguments: bool = False) -> None:
+    """Turn off the transformations of `package` (sagax) for the rest of this process.
+
+    With `copies_arguments`, what a compiled function assigns in place stays within it.
+    """
+    if copies_arguments:
+        _copies_arguments.append(True)
     config.config.update("jax_disable_jit", True)
     watch_calls(_call_with_arrays)
     package.__dict__["vmap"] = vmap
@@ -60,6 +67,8 @@ def _call_with_arrays(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 
 
 def _as_array(x: Any) -> Any:
+    if _copies_arguments and isinstance(x, ConcreteArray):
+        return snp.array(x)
     number = type(x) in (bool, int, float, complex) or isinstance(x, (np.ndarray, np.generic))
     return snp.asarray(x) if number else x
 
@@ -119,8 +128,20 @@ def _permissive(transform: Callable[..., Any]) -> Callable[..., Any]:
             given = list(args)
             for i in positions:
                 given[i] = tree_map(_as_float, args[i])
-            pair = not has_aux and isinstance(fun(*given, **kwargs), tuple)
-            return transform(fun, argnums, has_aux or pair, **options)(*given, **kwargs)
+            if has_aux:
+                return transform(fun, argnums, True, **options)(*given, **kwargs)
+            pairs: list[bool] = []
+
+            def with_rest(*args: Any, **kwargs: Any) -> Any:  # called once, as it may have effects
+                out = fun(*args, **kwargs)
+                pairs.append(isinstance(out, tuple))
+                return out if pairs[-1] else (out, None)
+
+            found = transform(functools.wraps(fun)(with_rest), argnums, True, **options)
+            first, second = found(*given, **kwargs)
+            if pairs[-1]:
+                return first, second
+            return first if transform.__name__ == "grad" else (first[0], second)
 
         return functools.wraps(fun)(call)
 

@@ -5,31 +5,54 @@ Two runs can be compared only if what they read from outside is the same.
 
 from __future__ import annotations
 
-import itertools
+import os
 import random
+import sys
 import time
+import uuid
+from types import FrameType
 from typing import Any
 
 import numpy as np
 
 import sagax.numpy as snp
+from sagax._autofix.checks.report import is_own_file
 from sagax._src import config
 from sagax._src.primitives import random_bits, random_implementations
 
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time")
 
 
 def install() -> None:
     """Let clocks count their calls, and seed the generators of Python and NumPy."""
     for name in _CLOCKS:
-        ticks = itertools.count(1)
-        setattr(time, name, lambda ticks=ticks: 1e9 + 1e-3 * next(ticks))
-        nanoseconds = itertools.count(1)
-        setattr(time, f"{name}_ns", lambda ticks=nanoseconds: 10**18 + 10**6 * next(ticks))
+        setattr(time, name, _Clock(name, 1e9, 1e-3))
+        setattr(time, f"{name}_ns", _Clock(f"{name}_ns", 10**18, 10**6))
+    identifiers = random.Random(0)
+    for name in ("uuid1", "uuid4"):
+        setattr(uuid, name, lambda *_, **__: uuid.UUID(int=identifiers.getrandbits(128), version=4))
+    os.urandom = lambda n: identifiers.randbytes(n)
     random.seed(0)
     np.random.seed(0)  # noqa: NPY002  the legacy generator is what scripts share
     default_rng = np.random.default_rng
     np.random.default_rng = lambda seed=None: default_rng(0 if seed is None else seed)
+
+
+class _Clock:
+    """Count the readings by the user's own code: those of libraries depend on what is compiled."""
+
+    def __init__(self, name: str, start: float, step: float) -> None:
+        self.__name__ = name
+        self.start, self.step, self.ticks = start, step, 0
+
+    def __call__(self) -> float:
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename.startswith(_HERE):
+            frame = frame.f_back
+        if frame is not None and is_own_file(frame.f_code.co_filename):
+            self.ticks += 1
+        return self.start + self.step * self.ticks
 
 
 def draw_by_shape() -> None:

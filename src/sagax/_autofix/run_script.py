@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import sagax._autofix.derivative_checks as derivative_checks
+import sagax._autofix.in_place_updates as in_place_updates
 import sagax._autofix.probes as probes
 import sagax._autofix.reference_run as reference_run
 import sagax._autofix.repeatable as repeatable
@@ -46,6 +47,8 @@ def run_task(task: Task) -> Outcome:
     changed = dict(task.changed)
     if task.measure:
         changed = _instrument(changed, task.measure, found)
+    if task.in_place:
+        changed = in_place_updates.instrument(changed, task.in_place)
     probe = task.probe
     if probe is not None:
         changed = {
@@ -56,7 +59,7 @@ def run_task(task: Task) -> Outcome:
     if task.trial:
         repeatable.install()
     if task.untransformed:
-        reference_run.install(package)
+        reference_run.install(package, copies_arguments=bool(task.in_place))
     if probe is not None and probe.same_draws:
         repeatable.draw_by_shape()
     if probe is not None and probe.x64:
@@ -191,11 +194,16 @@ def _instrument(
             with tokenize.open(file) as handle:
                 texts[file] = handle.read()
         spans = [(i, s) for i, s in enumerate(wanted) if s.file == file]
-        outer = [
-            (i, s)
-            for i, s in spans
-            if not any(o is not s and o.contains(s) and o != s for _, o in spans)
+        spans.sort(key=lambda pair: (-pair[1].end_line, -(pair[1].end_column or 0)))
+        inserted: dict[tuple[int, int], str] = {}  # of expressions that begin together, outer first
+        for i, s in spans:
+            start, end = (s.line, s.column or 0), (s.end_line, s.end_column or 0)
+            inserted[start] = inserted.get(start, "") + f"{_MEASURE}({i}, "
+            inserted[end] = inserted.get(end, "") + ")"
+        lines = texts[file].split("\n")
+        edits = [
+            Edit(Span(file, line, column, line, column, "", (lines[line - 1],)), text)
+            for (line, column), text in inserted.items()
         ]
-        edits = [Edit(s, f"{_MEASURE}({i}, {s.text})") for i, s in outer]
         texts[file] = apply(texts[file], edits)
     return texts

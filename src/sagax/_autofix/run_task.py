@@ -21,6 +21,7 @@ class Task:
       watch: whether all checks are on.
       untransformed: whether jit, vmap and the control flow of lax run as Python.
       measure: expressions to record the values of.
+      in_place: calls whose result is thrown away, to update their arguments in place.
       probe: what to change and record in functions of the script.
       ignore: variables and attributes that are not among the results.
       stdin: what the script reads from standard input.
@@ -34,6 +35,7 @@ class Task:
     watch: bool = False
     untransformed: bool = False
     measure: tuple[Span, ...] = ()
+    in_place: tuple[Span, ...] = ()
     probe: Probe | None = None
     trial: bool = False
     ignore: tuple[str, ...] = ()

@@ -34,18 +34,23 @@ _MAX_PROOFS = 4
 
 # the result is right: the mistake is in the cost
 _SAME_RESULT_WARNINGS = {
-    "CapturedConstantWarning", "DonationWarning", "HostSyncWarning", "RecompilationWarning",
-    "UnrolledLoopWarning",
+    "AsyncTimingWarning", "CapturedConstantWarning", "DonationWarning", "HostSyncWarning",
+    "RecompilationWarning", "UnrolledLoopWarning",
 }  # fmt: skip
 # no result to compare with: the script is wrong with and without jit
-_WRONG_RESULT_WARNINGS = {"IntegerOverflowWarning", "DtypeTruncationWarning"}
+_WRONG_RESULT_WARNINGS = {
+    "IntegerOverflowWarning",
+    "DtypeTruncationWarning",
+    "PrecisionLossWarning",
+}
 # the result is the mistake
 _MISTAKEN_RESULT_WARNINGS = {
-    "AmbiguousAxesWarning", "AsyncTimingWarning", "BroadcastWarning", "ImpureTraceWarning", "NaNWarning",
-    "OutOfBoundsIndexWarning", "PrecisionLossWarning", "UnusedResultWarning", "ZeroGradientWarning",
+    "BroadcastWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
+# repairs whose results rightly differ from those of any run of the original, as other draws do
+_OTHER_RESULTS = {"pass_key", "smooth"}
 # repairs that give sizes which are right for these data
 _SIZES = {"bounded_loop", "initial_value", "preallocate", "size_arg"}
 
@@ -171,6 +176,8 @@ class _Search:
     def unproven(self) -> list[Suggestion]:
         """Return the suggestions that ran, verified if there is no result but theirs."""
         alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
+        reference = self.reference()
+        alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
         return [
             replace(s, verified=alone and not s.allows and not self.has_result) for s, _ in self.ran
         ]
@@ -178,11 +185,11 @@ class _Search:
     @property
     def has_result(self) -> bool:
         """Return whether the script without jit gives a result, which a fix should give too."""
-        return (
-            self.reference().reliable
-            and self.untransformed is not None
-            and self.untransformed.completed
-        )
+        reference = self.reference()
+        if not reference.untransformed:  # the program before, which runs to its end
+            return reference.reliable
+        run = self.untransformed
+        return reference.reliable and run is not None and run.completed
 
     @property
     def done(self) -> bool:
@@ -273,7 +280,7 @@ class _Search:
         return self.reference().untransformed
 
     def reference(self) -> Reference:
-        return reference_for(self.facts.diagnostic.error)
+        return reference_for(self.facts.diagnostic.error, self.facts)
 
     def judge(
         self,
@@ -291,10 +298,16 @@ class _Search:
         if not outcome.completed:
             return
         reference = self.reference()
+        if any(step.kind in _OTHER_RESULTS for step in state.steps):
+            reference = Reference("the program before", False, reliable=False, mistaken=True)
         run = self.untransformed
         if reference.reliable and run is not None and run.completed:
             agrees = same_result(run, outcome, reference.any_for_nan)
             if not agrees and not run.derivatives_lost:
+                # another mistake of the script may be in the way: its repair comes on top
+                for other in outcome.warnings[:1] if len(state.steps) < _MAX_EDITS else ():
+                    sources = read_sources(outcome.files, state.texts)
+                    queue.append((state, complete_facts(other, sources)))
                 return
         proof = Proof(missing=["further comparisons: there was no time"])
         if self.proofs < _MAX_PROOFS:
@@ -400,8 +413,19 @@ class _Search:
         return True
 
 
-def reference_for(name: str) -> Reference:
+def reference_for(name: str, facts: Facts | None = None) -> Reference:
     """Return how a script gives the right result, for a class of mistakes."""
+    if name == "UnusedResultWarning":
+        called = facts.data.get("called", "") if facts is not None else ""
+        if called.startswith("jax.random."):
+            return Reference("the program before, but for the draws", False, same_draws=True)
+        at = facts.diagnostic.primary if facts is not None else None
+        calls = () if at is None else (at,)
+        return Reference("the program with updates in place", reliable=False, in_place=calls)
+    if name == "AmbiguousAxesWarning":
+        return Reference(
+            "the program with sorted keys in its dicts", False, reliable=False, sorted_keys=True
+        )
     if name in _MISTAKEN_RESULT_WARNINGS:
         return Reference("the program before", False, reliable=False, mistaken=True)
     if name in _SAME_RESULT_WARNINGS:
@@ -410,6 +434,8 @@ def reference_for(name: str) -> Reference:
         return Reference("the program in 64 bits", x64=True, reliable=False)
     if name == "KeyReuseError":
         return Reference("the program before, but for the draws", False, same_draws=True)
+    if name == "NaNWarning":
+        return Reference("the program without jit", any_for_nan=True, reliable=False, mistaken=True)
     if name == "NaNGradientWarning":
         return Reference("the program without jit", any_for_nan=True)
     return Reference("the program without jit")

@@ -30,18 +30,20 @@ def pass_as_argument(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
     gain = "the program does not hold it" if large else "the function then sees each new value"
     title = f"pass `{read}` as an argument: {gain}"
     for rank, wrapped in enumerate((True, False) if read.startswith("self.") else (False, True), 1):
-        edits = _ArgumentPass(case, source, node, read, wrapped).edits()
+        edits = ArgumentPass(case, source, node, read, wrapped).edits()
         if edits:
             yield Candidate("pass_argument", title, tuple(edits), rank)
 
 
-class _ArgumentPass:
+class ArgumentPass:
     """Build the edits that pass a value from the calls of the compiled function to its uses.
 
     If `wrapped`, a function of the compiled one's name passes it, so that calls need no edit.
     """
 
-    def __init__(self, case: Case, source: Source, node: ast.AST, read: str, wrapped: bool) -> None:
+    def __init__(
+        self, case: Case, source: Source, node: ast.AST, read: str, wrapped: bool = False
+    ) -> None:
         self.case, self.source, self.read, self.wrapped = case, source, read, wrapped
         around = [n for n in source.above(node) if isinstance(n, Function)]
         self.start: Function | None = None
@@ -61,6 +63,7 @@ class _ArgumentPass:
             self.name = _unused_name(read, self.start)
         self.made: list[Edit] = []
         self.visited: set[int] = set()
+        self.passed: set[ast.expr] = set()  # uses of functions that were passed the value
 
     def is_root(self, function: Function) -> bool:
         if not self.compiled:
@@ -143,8 +146,9 @@ class _ArgumentPass:
 
     def pass_to_compiled(self, source: Source, use: ast.expr, function: Function) -> bool | None:
         """Pass the value where the compiled function is used outside of tracing."""
-        if function in source.above(use):
+        if function in source.above(use) or use in self.passed:
             return False
+        self.passed.add(use)
         receiver = source.code(use.value) if isinstance(use, ast.Attribute) else ""
         while True:
             parent = source.parents.get(use)
@@ -162,7 +166,10 @@ class _ArgumentPass:
             use = parent
         if isinstance(parent, ast.Assign) and parent.value is use:
             names = self.aliases(source, use)
-            uses = [found for name in names for found in self.case.uses(name)]
+            uses = [
+                (s, u) for name in names for s, u in self.case.uses(name) if u not in self.passed
+            ]
+            self.passed.update(u for _, u in uses)
             passed = [self.pass_in_call(s, u, function, receiver) for s, u in uses]
             return None if None in passed else any(passed)
         return self.pass_in_call(source, use, function, receiver)

@@ -49,12 +49,17 @@ class Facts:
 
 @record
 class Measurement:
-    """Describe a value of an expression in a run of the script without jit."""
+    """Describe a value of an expression in a run of the script without jit.
+
+    `structure` is the structure and the types of a tree of arrays, `least` the least of integers.
+    """
 
     kind: str
     shape: tuple[int, ...] | None = None
     dtype: str = ""
     value: Any = None  # numbers and strings only
+    structure: str = ""
+    least: int | None = None
 
 
 LAST_RESORT_RANK = 6  # repairs of this rank and above are taken only if no other is found

@@ -13,11 +13,37 @@ from sagax._src.diagnostics.model import Edit
 @at_expression
 def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Split a key that is used twice, or derive another one."""
+    node = node.value if isinstance(node, ast.Expr) else node
     call = source.enclosing(node, ast.Call)
-    key = _key_argument(call) if call is not None else None
+    key = key_argument(call) if call is not None else None
     if call is not None and key is not None:
+        yield from _split_earlier(source, call, key)
         yield from _split_for_call(case, source, call, key)
         yield from _fold_in_key(case, source, call, key)
+
+
+def _split_earlier(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
+    """Move a split that is thrown away before the first use of its key, and assign both parts."""
+    statement = source.statement(call)
+    thrown = isinstance(statement, ast.Expr) and statement.value is call
+    if not thrown or source.meaning(call.func) != "jax.random.split" or len(call.args) != 1:
+        return
+    name = source.code(key)
+    block = source.block(statement)
+    before = [u for s in block[: block.index(statement)] for u in _find_uses(source, name, s)]
+    if len(before) != 1:
+        return
+    first = source.statement(before[0])
+    sub = source.fresh("subkey", call)
+    line = f"{source.indent(first)}{name}, {sub} = {source.code(call)}"
+    edits = (
+        source.insert_above(source.first_line(first), line),
+        source.replace(before[0], sub),
+        source.delete(statement),
+    )
+    yield Candidate(
+        "split_key", "split the key before its first use, and keep both parts", edits, 0
+    )
 
 
 def _fold_in_key(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
@@ -115,7 +141,7 @@ _MAX_CALLS = 4  # the length of a chain of callers
 _KEY_EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
-def _key_argument(call: ast.Call) -> ast.expr | None:
+def key_argument(call: ast.Call) -> ast.expr | None:
     """Return the key argument of a call: a name, an attribute or an item with a constant index."""
     named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
     for found in (*named, *call.args):

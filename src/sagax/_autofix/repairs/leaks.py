@@ -44,7 +44,7 @@ def return_leaked_value(case: Case) -> Iterator[Candidate]:
     found = list(find_leaks(case))
     found += [outer for source, store in found for outer in _storing_calls(case, source, store)]
     for source, store in found:
-        if edits := _ReturnValueEdits(case, source, store).edits():
+        if edits := ReturnValueEdits(case, source, store).edits():
             title = "return the value, and keep it where the function is called"
             yield Candidate("return_value", title, tuple(edits), 0)
     yield from _return_filled_dict(case, found)
@@ -62,7 +62,7 @@ def _return_filled_dict(case: Case, found: list[tuple[Source, Store]]) -> Iterat
                 if there is not source and store.base not in there.imports:
                     continue
                 whole = store._replace(text=f"{store.base}.update({{}})", each="")
-                edits = _ReturnValueEdits(case, source, whole)
+                edits = ReturnValueEdits(case, source, whole)
                 edits.wanted = there.fresh("filled", function, *there.nodes(ast.stmt))
                 if edits.propagate(there, function, f"dict({store.base})"):
                     title = (
@@ -79,7 +79,7 @@ def _creates_dict(value: ast.expr) -> bool:
 def _storing_calls(case: Case, source: Source, store: Store) -> Iterator[tuple[Source, Store]]:
     """Yield the calls of a function that stores its argument, such as `remember("h", h)`."""
     storing = source.function(store.statement)
-    if not isinstance(storing, ast.FunctionDef) or _is_called_traced(case, source, storing):
+    if not isinstance(storing, ast.FunctionDef) or is_called_traced(case, source, storing):
         return
     for there in case.sources.values():
         for statement in there.nodes(ast.Expr):
@@ -96,8 +96,8 @@ def _storing_calls(case: Case, source: Source, store: Store) -> Iterator[tuple[S
             yield there, Store(statement, given[-1], text, "", _root_name(call.func) or "")
 
 
-def _is_called_traced(case: Case, source: Source, function: ast.FunctionDef) -> bool:
-    return any(s.kinds() - {"functools.partial"} for s in _call_sites(case, source, function))
+def is_called_traced(case: Case, source: Source, function: ast.FunctionDef) -> bool:
+    return any(s.kinds() - {"functools.partial"} for s in call_sites(case, source, function))
 
 
 # --- statements that store values ----------------------------------------------------------------
@@ -138,12 +138,12 @@ def find_leaks(case: Case) -> Iterator[tuple[Source, Store]]:
     for source, function in functions:
         for statement in source.nodes(ast.stmt, function):
             if source.function(statement) is function and (
-                store := _parse_store(source, statement, function)
+                store := parse_store(source, statement, function)
             ):
                 yield source, store
 
 
-def _parse_store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | None:
+def parse_store(source: Source, statement: ast.stmt, function: ast.AST) -> Store | None:
     assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     own = declared_names(function)
     local = bound_before(source, statement) - set(own)
@@ -235,7 +235,7 @@ class CallSite(NamedTuple):
         return {kind for kind, _, _ in self.through}
 
 
-def _call_sites(case: Case, source: Source, function: ast.FunctionDef) -> list[CallSite]:
+def call_sites(case: Case, source: Source, function: ast.FunctionDef) -> list[CallSite]:
     """Return the calls of a function, by its name or through transformations of it."""
     through: list[tuple[str, Source, ast.expr]] = []
     for decorator in reversed(function.decorator_list):
@@ -314,7 +314,7 @@ def _follow_to_call(
 # --- edits ---------------------------------------------------------------------------------------
 
 
-class _ReturnValueEdits:
+class ReturnValueEdits:
     """Build the edits that return a value through all callers up to an untraced one."""
 
     def __init__(self, case: Case, source: Source, store: Store) -> None:
@@ -340,7 +340,7 @@ class _ReturnValueEdits:
         source, store = self.source, self.store
         self.wanted = _result_name(store)
         for there in self.case.sources.values():
-            sites = [s.call for s in _call_sites(self.case, source, function) if s.source is there]
+            sites = [s.call for s in call_sites(self.case, source, function) if s.source is there]
             self.wanted = there.fresh(self.wanted, *sites) if sites else self.wanted
         if store.plain:
             return self.make_variable_local(function)
@@ -402,7 +402,7 @@ class _ReturnValueEdits:
         """Return the value, and unpack it from the results of all calls, up to an untraced caller."""
         traced = self.traced_names()
         for _ in range(6):
-            sites = _call_sites(self.case, source, function)
+            sites = call_sites(self.case, source, function)
             scanned = any("jax.lax.scan" in site.kinds() for site in sites)
             is_traced = bool(traced & {function.name, source.qualified(function)}) or any(
                 site.kinds() - {"functools.partial"} for site in sites
@@ -444,7 +444,7 @@ class _ReturnValueEdits:
             return False
         if traced & {around.name, source.qualified(around)}:
             return True
-        return _is_called_traced(self.case, source, around)
+        return is_called_traced(self.case, source, around)
 
     def pattern(self, site: CallSite, bare: bool) -> tuple[str, str, str]:
         """Return what to assign a result to: given its target, without a target, and its old value."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import sagax._autofix.repairs.arrays as arrays
 import sagax._autofix.repairs.autojit as autojit
 import sagax._autofix.repairs.axes as axes
+import sagax._autofix.repairs.axis_order as axis_order
 import sagax._autofix.repairs.boolean_logic as boolean_logic
 import sagax._autofix.repairs.caches as caches
 import sagax._autofix.repairs.callbacks as callbacks
@@ -20,17 +21,26 @@ import sagax._autofix.repairs.desugar as desugar
 import sagax._autofix.repairs.devices as devices
 import sagax._autofix.repairs.dims as dims
 import sagax._autofix.repairs.effects as effects
+import sagax._autofix.repairs.hoisting as hoisting
+import sagax._autofix.repairs.host_waits as host_waits
+import sagax._autofix.repairs.index_bounds as index_bounds
+import sagax._autofix.repairs.key_lanes as key_lanes
 import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.operands as operands
+import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.recompiling as recompiling
+import sagax._autofix.repairs.singular as singular
+import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.static_numbers as static_numbers
 import sagax._autofix.repairs.structures as structures
+import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
+import sagax._autofix.repairs.unused_results as unused_results
 from sagax._autofix.repairs.case import Candidate, Case, Repair
 
 _VALUE_REPAIRS = (
@@ -62,7 +72,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "InconclusiveDimensionOperation": (
         transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
     ),
-    "KeyReuseError": (keys.split_key,),
+    "KeyReuseError": (
+        key_lanes.use_unused_key, key_lanes.split_for_examples, key_lanes.split_for_iterations, keys.split_key,
+    ),
     "DeletedArrayError": (transform_options.copy_donated,),
     "RuntimeError": (transform_options.copy_donated,),
     "NotImplementedError": (callbacks.set_vmap_method,),
@@ -82,18 +94,34 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, transform_options.mark_static,
         structures.complete_axes_of_dict, structures.export_symbolic_sizes,
     ),
-    "SideEffectWarning": (effects.use_debug_print, effects.log_in_callback),
+    "SideEffectWarning": (
+        effects.use_debug_print, effects.log_in_callback, hoisting.pass_result_of_effect,
+        traced_state.update_at_calls, traced_state.return_stored_value,
+    ),
+    "AsyncTimingWarning": (host_waits.wait_before_clock,),
+    "HostSyncWarning": (host_waits.convert_after_loop,),
+    "ImpureTraceWarning": (hoisting.pass_impure_value,),
+    "ZeroGradientWarning": (smooth.use_smooth_function,),
+    "PrecisionLossWarning": (
+        precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
+    ),
+    "BroadcastWarning": (axis_order.align_column,),
+    "AmbiguousAxesWarning": (axis_order.sort_keys,),
+    "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
     "CapturedConstantWarning": (captured_values.pass_as_argument,),
     "RecompilationWarning": (
         effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
     "UnrolledLoopWarning": (loops.rewrite_for,),
-    "NaNGradientWarning": (types.use_double_where,),
-    "FloatingPointError": (types.use_double_where,),
+    "NaNGradientWarning": (types.use_double_where, singular.guard_operation),
+    "NaNWarning": (singular.use_softmax, singular.guard_operation),
+    "FloatingPointError": (types.use_double_where, singular.use_softmax, singular.guard_operation),
     "DtypeTruncationWarning": (types.enable_x64,),
     "IntegerOverflowWarning": (types.widen_dtype,),
-    "OutOfBoundsIndexWarning": (arrays.set_index_mode,),
+    "OutOfBoundsIndexWarning": (
+        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, arrays.set_index_mode,
+    ),
     "DonationWarning": (transform_options.drop_donation,),
 }  # fmt: skip
 

@@ -622,7 +622,6 @@ def use_double_where(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
                     ]
                     if len(again) > 1 and not isinstance(operand, ast.Call):
                         yield Candidate("double_where", title, (*again, *imports), rank)
-    yield from _guard_norm(source, node)
 
 
 def _is_load(node: ast.expr) -> bool:
@@ -710,25 +709,6 @@ def _test_text_at(source: Source, test: ast.expr, where: ast.expr) -> str | None
                 return None
             texts[name] = inner if isinstance(value, (ast.Name, ast.Call)) else f"({inner})"
     return substitute(source, test, texts)
-
-
-def _guard_norm(source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """Add a small constant to the operand of `sqrt`, `log` or `norm`."""
-    for call in source.nodes(ast.Call, source.statement(node)):
-        full = source.meaning(call.func)
-        if (
-            full in ("jax.numpy.sqrt", "jax.numpy.log", "jax.numpy.linalg.norm")
-            and len(call.args) == 1
-        ):
-            inner = source.code(call.args[0])
-            if full.endswith("norm"):
-                numpy, imports = source.spell("jax.numpy")
-                text = f"{numpy}.sqrt({numpy}.sum({inner} ** 2) + 1e-12)"
-                edits = (source.replace(call, text), *imports)
-            else:
-                edits = (source.replace(call.args[0], f"{inner} + 1e-12"),)
-            title = "keep away from 0, where the derivative is infinite"
-            yield Candidate("epsilon", title, edits, 4)
 
 
 # --- shapes ------------------------------------------------------------------------------------
