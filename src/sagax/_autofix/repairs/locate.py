@@ -100,8 +100,9 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
     if given := _named_operand(source, node, data.get("argument", "")):
         return given
     read = node
-    if value := re.search(r"`(\w+)`", diagnostic.headline):  # what the error is about
-        inside = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == value[1])
+    quoted = re.findall(r"`([^`]*)`", diagnostic.headline)
+    if len(quoted) == 1:  # what the error is about
+        inside = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == quoted[0])
         read = next(inside, node)
     return origins.origin(case, source, read).names or origins.arguments_of(source, read)
 
