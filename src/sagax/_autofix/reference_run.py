@@ -28,7 +28,6 @@ from sagax._src.runtime.array import ConcreteArray
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
 
-
 _copies_arguments: list[bool] = []
 
 
