@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import reference_cases
 import sagax
 import sagax.numpy as snp
 from sagax import lax
@@ -522,3 +527,23 @@ def test_types_are_interned_and_printed():
     assert not isinstance(a, sagax.Array)
     assert np.asarray(a).tolist() == [0.0] * 3
     assert [float(x) for x in a] == [0.0] * 3
+
+
+# As jax has it: tests/oracle/references.py -----------------------------------------------------------
+
+RECORD = json.loads((Path(__file__).parents[1] / "data" / "references.json").read_text())
+
+
+@pytest.mark.parametrize("name", RECORD["texts"])
+def test_jaxprs_are_those_of_jax(name):
+    assert TEXTS()[name] == RECORD["texts"][name]
+
+
+@pytest.mark.parametrize("name", RECORD["values"])
+def test_values_are_those_of_jax(name):
+    for a, b in zip(VALUES()[name], RECORD["values"][name], strict=True):
+        assert_close(a, b)
+
+
+TEXTS = functools.cache(lambda: reference_cases.texts(sagax))
+VALUES = functools.cache(lambda: reference_cases.values(sagax))
