@@ -418,6 +418,30 @@ def test_prints_as_jax_prints():
     ]
 
 
+def test_keys_and_trees_of_references_are_state():
+    state = {"key": sagax.new_ref(sagax.random.key(0)), "n": sagax.new_ref(0)}
+
+    @sagax.jit
+    def draw(state):
+        key, sub = sagax.random.split(state["key"][...])
+        state["key"][...] = key
+        state["n"][...] += 1
+        return sagax.random.uniform(sub)
+
+    drawn = [float(draw(state)) for _ in range(3)]
+    key, expected = sagax.random.key(0), []
+    for _ in range(3):
+        key, sub = sagax.random.split(key)
+        expected.append(float(sagax.random.uniform(sub)))
+    assert drawn == expected
+    assert int(state["n"][...]) == 3
+
+
+def test_functions_with_references_inside_are_exported():
+    exported = sagax.export.export(sagax.jit(whole))(snp.asarray(X))
+    assert_close(exported.call(X), whole_values(X))
+
+
 # Mistakes --------------------------------------------------------------------------------------------
 
 
@@ -458,6 +482,10 @@ def _freed():
 
 
 MISTAKES = {
+    "exported": (
+        lambda: sagax.export.export(sagax.jit(lambda r: r[0]))(_outside()),
+        "takes or captures references cannot be exported",
+    ),
     "returned": (lambda: sagax.jit(lambda r: r)(_outside()), "returned a reference of type Ref"),
     "created and returned": (
         lambda: sagax.jit(lambda: sagax.new_ref(1.0))(),

@@ -158,11 +158,11 @@ def _backward(
         return (a + cts[i - 1], of_args), of_time
 
     carry = (cts[-1], zero_args)
-    order = snp.arange(len(ts) - 1, 0, -1)
+    order = snp.arange(ts.shape[0] - 1, 0, -1)
     (a, of_args), of_times = lax.scan(between, carry, order)
     # moving the first time with the first value fixed moves the whole solution
     of_first = (
-        -snp.dot(a - cts[0], f(ys[0], ts[0], args)) if len(ts) > 1 else snp.zeros((), ts.dtype)
+        -snp.dot(a - cts[0], f(ys[0], ts[0], args)) if ts.shape[0] > 1 else snp.zeros((), ts.dtype)
     )
     return a, snp.concatenate([of_first[None], of_times[::-1]]), of_args
 
@@ -205,7 +205,7 @@ def odeint(
     """
     check_function(func, "odeint needs a function", "odeint", "func")
     ts = snp.asarray(t)
-    if ts.ndim != 1 or not len(ts) or not dtypes.is_inexact(aval_of(ts).dtype):
+    if ts.ndim != 1 or not ts.shape[0] or not dtypes.is_inexact(aval_of(ts).dtype):
         raise ArgumentValueError.about(
             "odeint", "t", ts, "a vector of at least one floating point time"
         )
