@@ -1,5 +1,6 @@
 """Re-export the components of jaxprs, for libraries that inspect or extend them."""
 
+from sagax._src.api.tracing_utils import ensure_compile_time_eval
 from sagax._src.core.avals import AbstractToken, ShapedArray
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.trace import Trace, Tracer

@@ -7,11 +7,32 @@ True
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from sagax._src.api import tracing_utils
 from sagax._src.runtime import devices
+from sagax._src.xla import bindings, compile_options
 
-__all__ = ["backends", "get_backend", "get_default_device"]
+__all__ = [
+    "backend_xla_version",
+    "backends",
+    "get_backend",
+    "get_compile_options",
+    "get_default_device",
+    "ifrt_proxy",
+    "register_backend_cache",
+]
+
+
+if TYPE_CHECKING:
+    ifrt_proxy: Any
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ifrt_proxy":
+        return bindings.module("_ifrt_proxy")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_backend(platform: str | None = None) -> Any:
@@ -40,3 +61,56 @@ def get_default_device() -> Any:
     True
     """
     return devices.default_device()
+
+
+def backend_xla_version(platform: str | None = None) -> int | None:
+    """Return the version of XLA in the plugin of a platform; None where XLA is part of jaxlib, as for the CPU.
+
+    >>> backend.backend_xla_version("cpu") is None
+    True
+    """
+    return getattr(get_backend(platform), "xla_version", None)
+
+
+def get_compile_options(
+    num_replicas: int,
+    num_partitions: int,
+    device_assignment: Any = None,
+    env_options_overrides: Mapping[str, Any] | None = None,
+    fdo_profile: bytes | None = None,
+    detailed_logging: bool = True,
+    backend: Any = None,
+) -> Any:
+    """Return the engine's options for compiling a module.
+
+    Args:
+      device_assignment: the devices, one for each replica and partition (default: the first ones).
+      env_options_overrides: options of XLA by name.
+      fdo_profile: a profile to optimize by.
+      detailed_logging, backend: accepted as in jax.
+
+    >>> backend.get_compile_options(1, 1).num_replicas
+    1
+    """
+    count = num_replicas * num_partitions
+    assigned = device_assignment
+    if assigned is None:
+        assigned = devices.backend().local_devices[:count]
+    else:
+        assigned = [d for row in assigned for d in (row if hasattr(row, "__iter__") else [row])]
+    options = dict(env_options_overrides or {})
+    if fdo_profile is not None:
+        options["fdo_profile"] = fdo_profile
+    return compile_options.compile_options(assigned, options, num_replicas, num_partitions, True)
+
+
+def register_backend_cache(cache: Any, for_what: str) -> None:
+    """Clear a cache, by its method `cache_clear`, whenever all caches are cleared.
+
+    >>> import functools
+    >>> cached = functools.lru_cache(lambda x: x)
+    >>> backend.register_backend_cache(cached, "an example")
+    >>> cached(1), sagax.clear_caches(), cached.cache_info().currsize
+    (1, None, 0)
+    """
+    tracing_utils.also_cleared[for_what, id(cache)] = cache

@@ -76,6 +76,7 @@ from sagax._src.primitives.arithmetic import (
     mulhi_p,
     neg,
     neg_p,
+    polynomial,
     reciprocal,
     rem,
     rem_p,

@@ -81,6 +81,7 @@ from sagax.numpy._reductions import (
     max,
     mean,
     min,
+    minmax,
     prod,
     ptp,
     std,

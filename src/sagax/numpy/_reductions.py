@@ -796,6 +796,29 @@ def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
     return restore_dims(found, aval_of(a), axes) if keepdims else found
 
 
+def minmax(
+    a: Any,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> tuple[Array, Array]:
+    """Compute the minimum and the maximum of `a` along `axis`, as a pair.
+
+    `initial` is a number for both, or a pair: the largest minimum, and the smallest maximum. `where` marks the
+    elements that count.
+
+    >>> snp.minmax(snp.array([[1, 5], [4, 3]]), axis=1)
+    (Array([1, 3], dtype=int32), Array([5, 4], dtype=int32))
+    """
+    if out is not None:
+        refuse_out("minmax", out)
+    low, high = initial if isinstance(initial, tuple) else (initial, initial)
+    options = {"axis": axis, "keepdims": keepdims, "where": where}
+    return min(a, initial=low, **options), max(a, initial=high, **options)
+
+
 @fused_function(1)
 def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """Compute the range of `a` along `axis`: its maximum less its minimum. Same dtype.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import functools
 import math
@@ -19,6 +20,7 @@ from sagax._src.argument_checks.functions import structure_error
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr, subjaxprs
+from sagax._src.core.references import EFFECTS, takes_references
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, not_an_array
@@ -43,6 +45,7 @@ from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import as_array
 from sagax._src.runtime.placements import Placement, typed_result
+from sagax._src.transforms.discharge import discharge_all
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
 minimum_supported_calling_convention_version = 9
@@ -431,6 +434,15 @@ def export(
     def exporting(*args: Any, **kwargs: Any) -> Exported:
         with dims.assumptions(strict=strict) as assumed:
             traced, tree, statics, leaves = fun_jit._stage(args, kwargs)
+        if takes_references(traced.closed.jaxpr):
+            raise UnsupportedError(
+                "a function that takes or captures references cannot be exported",
+                function=f"export of {traced.name}",
+                fix="pass the contents as arrays, and return the new ones",
+            )
+        if traced.closed.effects & EFFECTS:  # of references that the function creates
+            traced = copy.copy(traced)
+            traced.closed = traced.closed.map_jaxpr(discharge_all)
         operands = jit_shardings.of_structs(leaves, traced.closed.in_avals)
         committed = fun_jit._operand_placement(operands, tree, args, kwargs)
         placement, results = fun_jit._placement_of(traced, committed)

@@ -80,6 +80,20 @@ class ShapeDtypeStruct:
         found.aval = found.aval.with_vma(aval.vma)
         return found
 
+    @classmethod
+    def like(cls, x: Any) -> ShapeDtypeStruct:
+        """Return the struct of an array: its shape and dtype, and its sharding if it is committed.
+
+        >>> sagax.ShapeDtypeStruct.like(snp.zeros(3))
+        ShapeDtypeStruct(shape=(3,), dtype=float32)
+        """
+        aval = shaped(x)
+        committed = is_operand(x) and getattr(x, "_device", None) is not None
+        sharding = x.sharding if committed else aval.sharding
+        found = cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
+        found.aval = found.aval.with_vma(aval.vma)
+        return found
+
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
     ndim = property(lambda self: self.aval.ndim)

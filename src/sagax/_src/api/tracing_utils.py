@@ -305,6 +305,9 @@ class _KnownValues(Trace):
             return primitive.bind(*args, **params)
 
 
+also_cleared: dict[Any, Any] = {}  # caches of libraries, with a method `cache_clear`
+
+
 def clear_all_caches() -> None:
     """Clear all traces and executables, of jitted functions and of single operations.
 
@@ -314,6 +317,8 @@ def clear_all_caches() -> None:
     eager_transforms.clear()
     trace_cache.clear()
     eager.clear()
+    for cache in also_cleared.values():
+        cache.cache_clear()
 
 
 map_limit.forget.append(clear_all_caches)

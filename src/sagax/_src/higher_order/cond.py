@@ -24,6 +24,7 @@ from sagax._src.core.effects import join
 from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import HigherOrderPrimitive
+from sagax._src.core.references import Ref
 from sagax._src.core.tangents import (
     Linear,
     linear_marks,
@@ -49,6 +50,7 @@ from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.makers import broadcast_to, scalar_like
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.random_bits import shared
+from sagax._src.primitives.references import refuse_differing_writes
 from sagax._src.primitives.structural import convert, expand_dims, moveaxis, zeros_of
 from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim
 from sagax._src.transforms.derived import derived, derived_jaxpr
@@ -252,6 +254,14 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
         batched = [batch_jaxpr(b, axis, tuple(d_ops), force)[0] for b in branches]
         return _bind(index, batched, ops), [0 if f else None for f in force]
     # Examples choose differently: run every branch on all examples, and select.
+    references = [type(x) is Ref for x in ops]
+    if any(references):
+        found = [discharge_jaxpr(b, references) for b in branches]
+        for b, discharged in zip(branches, found, strict=True):
+            refuse_differing_writes(discharged.written, b.in_avals, "cond")
+        branches, consts = _shared([discharged.jaxpr for discharged in found])
+        ops = [*consts, *[x[...] if type(x) is Ref else x for x in ops]]
+        d_ops = [*[None] * len(consts), *d_ops]
     index = moveaxis(index, d_index, 0)
     ops = [move_batch_dim(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
     results = []

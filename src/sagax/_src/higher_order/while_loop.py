@@ -34,6 +34,7 @@ from sagax._src.core.operands import (
     partition,
 )
 from sagax._src.core.primitive import HigherOrderPrimitive
+from sagax._src.core.references import Ref
 from sagax._src.core.staging import hoist_constants, stage_closed
 from sagax._src.core.tangents import nonzero_marks, spread_tangents
 from sagax._src.core.trace import Tracer
@@ -68,6 +69,7 @@ from sagax._src.primitives.comparison import lt
 from sagax._src.primitives.makers import broadcast_to
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.reductions import argmax, reduce_or
+from sagax._src.primitives.references import refuse_differing_writes
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, instantiate, moveaxis
@@ -322,6 +324,11 @@ def _(
     cond, pred_dim, body, _ = batched(of_carry, tuple(of_carry))
     if pred_dim is None:
         return _bind(cond, body, operands, max_steps), mapped.carry
+
+    references = [type(x) is Ref for x in operands.body.flat()]
+    if any(references):
+        written = discharge_jaxpr(body_jaxpr, references).written
+        refuse_differing_writes(written, body_jaxpr.in_avals, "while_loop")
 
     # Lockstep: continue while any example does; finished ones keep their values. Their results of the body are
     # never selected, so a NaN there has no effect.

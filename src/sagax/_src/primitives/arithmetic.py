@@ -7,6 +7,7 @@ number takes the dtype of the array operands.
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.primitives.accuracy import accurate_elementwise, bind_accurately
 from sagax._src.primitives.comparison import eq, ge, lt
 from sagax._src.primitives.complex_numbers import complex, conj, imag
@@ -665,3 +666,27 @@ def cbrt(x: Any, *, accuracy: Any = None) -> Any:
     Array([ 2., -3.], dtype=float32)
     """
     return bind_accurately(cbrt_p, x, accuracy)
+
+
+def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> Any:
+    """Evaluate a polynomial by Horner's rule.
+
+    Args:
+      x: where to evaluate it.
+      coeffs: the coefficients, the constant first; at least one. They are numbers, or arrays that fit `x`.
+      unroll: accepted as in jax, and without effect: the rule is written out.
+
+    Raises ValueError without coefficients.
+
+    >>> float(lax.polynomial(2.0, [1.0, 0.0, 3.0]))
+    13.0
+    """
+    coefficients = list(coeffs)
+    if not coefficients:
+        raise ArgumentValueError.about(
+            "polynomial", "coeffs", "none", "at least one coefficient, the constant"
+        )
+    result = add(mul(x, 0), coefficients[-1])
+    for a in reversed(coefficients[:-1]):
+        result = add(mul(result, x), a)
+    return result

@@ -166,7 +166,7 @@ class Bitcast:
 
 def as_array(x: Any) -> Any:
     """Convert contents, which may be a scalar of NumPy, to an array."""
-    return x if isinstance(x, Array) else sockets.concrete(x)
+    return x if isinstance(x, Array) else convert(x, aval_of(x).dtype)
 
 
 def read_part(value: Any, transforms: Sequence[Any], operands: Sequence[Any]) -> Any:
@@ -504,6 +504,18 @@ def _beyond(aval: Any, trace: Trace) -> ArgumentError:
         if transform == "mapped"
         else "write sagax.lax.stop_gradient(x), or create the reference inside of the function",
     )
+
+
+def refuse_differing_writes(written: Sequence[bool], avals: Sequence[Any], function: str) -> None:
+    """Raise if references from outside of a mapped function are written where examples run differently."""
+    for mine, aval in zip(written, avals, strict=True):
+        if mine:
+            raise ArgumentError(
+                f"a reference from outside of the mapped function, of type {aval!r}, cannot be written where "
+                "examples run different branches, or different numbers of iterations",
+                function=function,
+                fix="pass the reference as an argument of the mapped function",
+            )
 
 
 def apply_get(ref: Ref, *operands: Any, transforms: tuple) -> Any:

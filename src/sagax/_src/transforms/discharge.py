@@ -15,7 +15,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
 from sagax._src.core.references import EFFECTS, AbstractRef, Ref
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.trace import AxisTrace, Trace, entered, evaluation, state
-from sagax._src.core.value import sockets
+from sagax._src.primitives.references import as_array
 from sagax._src.transforms.derived import derived
 
 
@@ -124,10 +124,7 @@ def discharge_all(jaxpr: Jaxpr) -> Jaxpr:
 
 def contents(args: Sequence[Any], owned: Sequence[bool]) -> list:
     """Return operands with the values of owned references in place of them."""
-    return [
-        (x._value if hasattr(x._value, "aval") else sockets.concrete(x._value)) if mine else x
-        for x, mine in zip(args, owned, strict=True)
-    ]
+    return [as_array(x._value) if mine else x for x, mine in zip(args, owned, strict=True)]
 
 
 def write_back(args: Sequence[Any], written: Sequence[bool], outs: Sequence[Any]) -> list:

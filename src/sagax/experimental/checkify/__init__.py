@@ -21,9 +21,11 @@ from sagax._src import trees
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core.jaxpr import DebugInfo
+from sagax._src.core.references import EFFECTS, takes_references
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.transforms.discharge import discharge_all
 from sagax.experimental.checkify._checks import check, check_error, debug_check
 from sagax.experimental.checkify._errors import (
     Error,
@@ -111,6 +113,8 @@ def checkify(
         outcome = Outcome()
         with boundary:
             jaxpr, consts = stage(flat, (), DebugInfo(name, (), (), "checkify", code))
+            if jaxpr.effects & EFFECTS and not takes_references(jaxpr):
+                jaxpr = discharge_all(jaxpr)
             outs = interpret(hoist_constants(jaxpr), consts, kinds, outcome)
         outs = [x if hasattr(x, "aval") else snp.asarray(x) for x in outs]
         error = Error(outcome.code, outcome.payload, tuple(outcome.sites))

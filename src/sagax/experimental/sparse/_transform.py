@@ -13,8 +13,19 @@ from sagax._src.core.avals import ShapedArray
 from sagax._src.core.jaxpr import Literal
 from sagax._src.core.staging import stage
 from sagax._src.core.value import aval_of
-from sagax.experimental.sparse import _bcoo as b
 from sagax.experimental.sparse._base import JAXSparse, refuse
+from sagax.experimental.sparse._bcoo import (
+    bcoo_broadcast_in_dim,
+    bcoo_concatenate,
+    bcoo_dynamic_slice,
+    bcoo_fromdense,
+    bcoo_reduce_sum,
+    bcoo_reshape,
+    bcoo_slice,
+    bcoo_squeeze,
+    bcoo_sum_duplicates,
+    bcoo_transpose,
+)
 from sagax.experimental.sparse._products import bcoo_dot_general
 
 _RULES: dict[str, Callable] = {}
@@ -44,7 +55,7 @@ _LINEAR = {"neg", "convert_element_type", "real", "imag", "copy", "conj"}
 @_rule(*_ELEMENTWISE)
 def _(eqn: Any, x: Any) -> Any:
     if eqn.primitive.name not in _LINEAR and not x.unique_indices:
-        x = b.bcoo_sum_duplicates(x)
+        x = bcoo_sum_duplicates(x)
     return x._with_data(eqn.primitive.bind(x.data, **eqn.params))
 
 
@@ -79,47 +90,47 @@ def _(eqn: Any, x: Any, y: Any) -> Any:
 
 @_rule("transpose")
 def _(eqn: Any, x: Any) -> Any:
-    return b.bcoo_transpose(x, permutation=eqn.params["permutation"])
+    return bcoo_transpose(x, permutation=eqn.params["permutation"])
 
 
 @_rule("reduce_sum")
 def _(eqn: Any, x: Any) -> Any:
-    found = b.bcoo_reduce_sum(x, axes=eqn.params["axes"])
+    found = bcoo_reduce_sum(x, axes=eqn.params["axes"])
     return found.todense() if found.ndim == 0 else found
 
 
 @_rule("reshape")
 def _(eqn: Any, x: Any) -> Any:
-    return b.bcoo_reshape(x, new_sizes=eqn.outvars[0].aval.shape)
+    return bcoo_reshape(x, new_sizes=eqn.outvars[0].aval.shape)
 
 
 @_rule("squeeze")
 def _(eqn: Any, x: Any) -> Any:
-    return b.bcoo_squeeze(x, dimensions=eqn.params["dimensions"])
+    return bcoo_squeeze(x, dimensions=eqn.params["dimensions"])
 
 
 @_rule("broadcast_in_dim")
 def _(eqn: Any, x: Any) -> Any:
     shape, where = eqn.params["shape"], eqn.params["broadcast_dimensions"]
-    return b.bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=where)
+    return bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=where)
 
 
 @_rule("concatenate")
 def _(eqn: Any, *xs: Any) -> Any:
-    parts = [x if _is_sparse(x) else b.bcoo_fromdense(x, nse=x.size) for x in xs]
-    return b.bcoo_concatenate(parts, dimension=eqn.params["dimension"])
+    parts = [x if _is_sparse(x) else bcoo_fromdense(x, nse=x.size) for x in xs]
+    return bcoo_concatenate(parts, dimension=eqn.params["dimension"])
 
 
 @_rule("slice")
 def _(eqn: Any, x: Any) -> Any:
     p = eqn.params
     names = ("start_indices", "limit_indices", "strides")
-    return b.bcoo_slice(x, **{n: p[n] for n in names})
+    return bcoo_slice(x, **{n: p[n] for n in names})
 
 
 @_rule("dynamic_slice")
 def _(eqn: Any, x: Any, *starts: Any) -> Any:
-    return b.bcoo_dynamic_slice(x, starts, eqn.params["slice_sizes"])
+    return bcoo_dynamic_slice(x, starts, eqn.params["slice_sizes"])
 
 
 def _run(jaxpr: Any, consts: Any, args: Any) -> list:

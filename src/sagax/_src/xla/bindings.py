@@ -1,0 +1,43 @@
+"""Hand out jaxlib's own modules and functions, for libraries that extend the compiler."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from sagax._src.xla.engine import xla_extension
+
+portable: Any = xla_extension.mlir  # functions on modules as bytes
+
+
+def module(name: str) -> Any:
+    """Return a module of jaxlib: "mlir.ir", "mlir.dialects", "mlir.passmanager" or "_ifrt_proxy"."""
+    return importlib.import_module(f"jaxlib.{name}")
+
+
+def dialects() -> Any:
+    """Return the registry of the dialects that modules use."""
+    registry = module("mlir.ir").DialectRegistry()
+    module("mlir._mlir_libs._jax_mlir_ext").register_dialects(registry)
+    return registry
+
+
+def context_class() -> Any:
+    """Return a class of MLIR contexts in which no dialect is loaded before it is asked for."""
+    ir = module("mlir.ir")
+
+    def start(self: Any, *args: Any, **kwargs: Any) -> None:
+        super(ir.Context, self).__init__(*args, **kwargs)  # ir.Context loads all of them
+
+    return type("JaxIrContext", (ir.Context,), {"__init__": start})
+
+
+def register_pass(name: str, stage: int, callback: Callable[[bytes], bytes | None]) -> None:
+    """Run a function on each HLO module that the CPU compiles, at a stage of the pipeline."""
+    module("_xla").register_xla_transform(name, stage, callback)
+
+
+def clear_pass(name: str, stage: int) -> bool:
+    """Remove such a function; return whether it was there."""
+    return bool(module("_xla").clear_xla_transform(name, stage))
