@@ -54,13 +54,14 @@ def debug_print(
     checks.instance(
         "debug.print", "fmt", fmt, str, "a format string, as in debug.print('x = {}', x)"
     )
+    template: Any = fmt
     if not skip_format_check:
-        _check_format(fmt, args, kwargs)
+        _check_format(template, args, kwargs)
     options = np.get_printoptions()  # for the rest of this thread's work
 
     def show(*args: Any, **kwargs: Any) -> None:
         with np.printoptions(**options):
-            text = fmt.format(*args, **kwargs)
+            text = template.format(*args, **kwargs)
         if _use_logging:
             _log.info(text)
         else:
