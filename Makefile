@@ -33,7 +33,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-fast test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose coverage clean
+.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -49,6 +49,9 @@ test-full: $(VENV)/.with-examples $(VENV)/.with-test
 
 test-fast: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m "smoke or not (slow or process)" -n $(JOBS) -q $(ARGS)
+
+test-settings: $(VENV)/.with-examples $(VENV)/.with-test  # under the strict settings of users, each in turn
+	for name in rank dtype checks nans x64; do $(PY) -m pytest -n $(JOBS) -q --user-settings=$$name $(ARGS); done
 
 smoke: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m smoke -q $(ARGS)

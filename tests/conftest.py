@@ -91,6 +91,36 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="rewrite the golden files with what the tests now produce, to be read in the diff",
     )
+    parser.addoption(
+        "--user-settings",
+        choices=sorted(_USER_SETTINGS),
+        help="run the tests under a user's strict settings, but those marked own_promotion",
+    )
+
+
+# What users set, under which no function may trip over its own formulas (tests/test_strict_settings.py has the law).
+_USER_SETTINGS: dict[str, dict[str, Any]] = {
+    "rank": {"numpy_rank_promotion": "raise"},
+    "dtype": {"numpy_dtype_promotion": "strict"},
+    "checks": {"enable_checks": True, "check_tracer_leaks": True},
+    "nans": {"debug_nans": True},
+    "x64": {"x64": True},
+}
+
+
+@pytest.fixture(autouse=True)
+def user_settings(request: pytest.FixtureRequest, settings_stay: None) -> Iterator[None]:
+    """Runs each test under the settings that the command line names."""
+    chosen = request.config.getoption("--user-settings")
+    if chosen is None:
+        yield
+        return
+    if request.node.get_closest_marker("own_promotion"):
+        pytest.skip("the test itself promotes, or asserts what the setting changes")
+    from sagax._src import config
+
+    with config.context(**_USER_SETTINGS[chosen]):
+        yield
 
 
 @pytest.fixture

@@ -40,9 +40,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "rank": {"jax_numpy_rank_promotion": "raise"},
     "dtype": {"jax_numpy_dtype_promotion": "strict"},
     "x64": {"jax_enable_x64": True},
-    "x64 dtype": {"jax_enable_x64": True, "jax_numpy_dtype_promotion": "strict"},
     "checks": {"jax_enable_checks": True, "jax_check_tracer_leaks": True},
 }
+
+REFUSING = ("rank", "dtype")  # the others refuse nothing
 
 
 def operands(library: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ __all__ = ["check_grads", "check_jvp", "check_vjp"]
 
 # By the size in bytes of the real dtype: the tolerance of the comparison, and the step of the
 # difference. The error of a central difference is about step^2 plus the precision divided by the step.
+Tolerance = float | Mapping[Any, float] | None  # for all dtypes, or by dtype
 _TOLERANCE = {1: 1.0, 2: 1e-1, 4: 2e-3, 8: 1e-5}
 _STEP = {1: 0.5, 2: 5e-2, 4: 5e-3, 8: 1e-4}
 
@@ -26,8 +27,8 @@ def check_grads(
     args: Sequence[Any],
     order: int,
     modes: str | Sequence[str] = ("fwd", "rev"),
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
 ) -> None:
     """Compare the derivatives of `f` at `args` with finite differences, up to an order.
@@ -39,7 +40,7 @@ def check_grads(
     Args:
       f: a function from pytrees of arrays to a pytree of arrays.
       modes: 'fwd', 'rev', or both.
-      atol, rtol: tolerances; by default those of the narrowest dtype, which the differences reach: 1e-5
+      atol, rtol: tolerances, numbers or one for each dtype in a dict; by default those of the narrowest dtype, which the differences reach: 1e-5
         for float64, 2e-3 for float32, 1e-1 for float16 and bfloat16.
       eps: the step of the differences; 1e-4 for float64, 5e-3 for float32 by default.
 
@@ -62,8 +63,8 @@ def _check(
     args: tuple,
     order: int,
     modes: Sequence[str],
-    atol: float | None,
-    rtol: float | None,
+    atol: Tolerance,
+    rtol: Tolerance,
     eps: float | None,
     before: str,
 ) -> None:
@@ -108,8 +109,8 @@ def check_jvp(
     f: Callable,
     f_jvp: Callable,
     args: Sequence[Any],
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
@@ -135,8 +136,8 @@ def check_vjp(
     f: Callable,
     f_vjp: Callable,
     args: Sequence[Any],
-    atol: float | None = None,
-    rtol: float | None = None,
+    atol: Tolerance = None,
+    rtol: Tolerance = None,
     eps: float | None = None,
     err_msg: str = "",
 ) -> None:
@@ -161,11 +162,19 @@ def check_vjp(
     size = min([_bytes(x) for x in (*trees.leaves(args), *trees.leaves(value))], default=8)
     # both are sums over all elements, so the rounding error grows with the terms, not with the sum
     scale = _norm(cts) + _norm(tangents)
-    tolerance = _TOLERANCE[size] if atol is None else atol
-    relative = _TOLERANCE[size] if rtol is None else rtol
+    narrow = [x for x in (*trees.leaves(args), *trees.leaves(value)) if _bytes(x) == size]
+    dtype = aval_of(narrow[0]).dtype if narrow else np.dtype(np.float64)
+    tolerance, relative = _tolerance(atol, dtype, size), _tolerance(rtol, dtype, size)
     np.testing.assert_allclose(
         have, want, relative, tolerance * max(1.0, scale), err_msg=f"{err_msg} cotangent"
     )
+
+
+def _tolerance(given: Tolerance, dtype: Any, size: int) -> float:
+    """Return the tolerance for numbers of a dtype: the one given, for all or for this dtype."""
+    if isinstance(given, Mapping):
+        given = {np.dtype(key): value for key, value in given.items()}.get(np.dtype(dtype))
+    return _TOLERANCE[size] if given is None else given
 
 
 def _is_inexact(x: Any) -> bool:
@@ -251,13 +260,13 @@ def _norm(xs: Any) -> float:
     return float(np.sqrt(sum([np.sum(np.abs(x) ** 2) for x in inexact_leaves])))
 
 
-def _check_close(have: Any, want: Any, atol: float | None, rtol: float | None, label: str) -> None:
+def _check_close(have: Any, want: Any, atol: Tolerance, rtol: Tolerance, label: str) -> None:
     pairs = zip(trees.leaves(have), trees.leaves(want), strict=True)
     for i, (h, w) in enumerate(pairs):
         if np.asarray(w).dtype == dtypes.float0:
             continue
         dtype = aval_of(h).dtype
-        tolerance = _TOLERANCE[_bytes(h)]
+        size = _bytes(h)
         # the error of a difference is proportional to its largest values
         scale = (
             float(np.max(np.abs(_to_double(w)), initial=1.0)) if dtypes.is_inexact(dtype) else 1.0
@@ -265,7 +274,7 @@ def _check_close(have: Any, want: Any, atol: float | None, rtol: float | None, l
         np.testing.assert_allclose(
             _to_double(h) if dtypes.is_inexact(dtype) else np.asarray(h),
             _to_double(w) if dtypes.is_inexact(dtype) else np.asarray(w),
-            tolerance if rtol is None else rtol,
-            scale * (tolerance if atol is None else atol),
+            _tolerance(rtol, dtype, size),
+            scale * _tolerance(atol, dtype, size),
             err_msg=f"{label} (result {i})".strip(),
         )

@@ -350,3 +350,17 @@ def test_devices():
         assert made.devices() == {device}
     with pytest.raises(TypeError, match="out_sharding must be a sharding"):
         snp.zeros(2, out_sharding=object())
+
+
+def test_arrays_like_a_description_have_its_sharding(eight_devices):
+    mesh = sagax.make_mesh((2,), ("x",), axis_types=(sagax.sharding.AxisType.Explicit,))
+    functions = [snp.zeros_like, snp.ones_like, snp.empty_like, lambda a, **k: snp.full_like(a, 2, **k)]  # fmt: skip
+    for of_mesh in (mesh, mesh.abstract_mesh):
+        sharding = sagax.NamedSharding(of_mesh, sagax.P("x"))
+        described = sagax.ShapeDtypeStruct((32,), snp.float32, sharding=sharding)
+        with sagax.set_mesh(mesh):
+            for function in functions:
+                assert function(described).sharding.spec == sagax.P("x")
+                assert function(described, shape=(32,)).sharding.spec == sagax.P("x")
+                assert function(described, shape=(32, 4)).sharding.spec == sagax.P()
+            assert sagax.lax.full_like(described, 2).sharding.spec == sagax.P("x")

@@ -370,3 +370,19 @@ def test_types():
 def test_no_derivative_where_there_is_no_formula():
     with pytest.raises(ArgumentError, match="expn in its argument 0"):
         sagax.grad(special.expn)(2.0, 1.0)
+
+
+@pytest.mark.parametrize("a, b", [(0, 3e37), (-0.5, 3.4e38), (-0.5, 1e15), (-0.5, 1e6), (-2.5, 1e10), (1e-30, 1e30), (1e20, 1e20), (2.5, 1e20)])  # fmt: skip
+def test_beta_of_huge_arguments(a, b):
+    a, b = np.float32(a), np.float32(b)
+    want, log_want = (f(float(a), float(b)) for f in (scipy.special.beta, scipy.special.betaln))
+    np.testing.assert_allclose(special.betaln(a, b), log_want, rtol=1e-6)
+    want = 0.0 if abs(want) < 1.2e-38 else want
+    np.testing.assert_allclose(special.beta(a, b), want, rtol=3e-5)
+
+
+def test_derivative_of_beta_in_a_huge_argument():
+    # of B(-1/2, b), by b: B(-1/2, b) (digamma(b) - digamma(b - 1/2)), which is about B / (2 b)
+    for b in (1e6, 1e15):
+        expected = scipy.special.beta(-0.5, b) / (2 * b)
+        np.testing.assert_allclose(sagax.grad(special.beta, 1)(-0.5, b), expected, rtol=1e-5)

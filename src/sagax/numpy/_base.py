@@ -156,7 +156,7 @@ def _new_scalar_like(function: str, a: Any, value: Any, kind: type) -> tuple:
         return None, None
     if weak:
         same = _python_number(value, dtype)
-        return same, same
+        return (same, same) if aval_of(same).dtype == dtype else (None, None)
     return _scalar_and_array(_new_number(value, kind, dtype))
 
 
@@ -245,7 +245,10 @@ def cast(x: Any, dtype: Any, weak: bool) -> Any:
     kind = type(x)
     if kind in _SCALARS:
         if weak:  # all operands are weak: a Python number of the right kind stays one
-            return _python_number(x, dtype)
+            same = _python_number(x, dtype)
+            if aval_of(same).dtype == dtype:
+                return same
+            return convert(sockets.concrete(same), dtype, True)  # traced under another width
         return number(x, kind, dtype)
     if isinstance(x, np.generic) and not weak:
         return scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])

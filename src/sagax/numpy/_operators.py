@@ -39,7 +39,7 @@ def _binary(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[Any, 
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
             return function(self, other)
-        if isinstance(other, (list, tuple)):
+        if type(other) in (list, tuple):  # a class of the user's may define the operation
             raise _refused(symbol, self, other)
         return NotImplemented
 
@@ -52,7 +52,7 @@ def _reflected(symbol: str, function: Callable[[Any, Any], Any]) -> Callable[[An
     def operator(self: Any, other: Any) -> Any:
         if type(other) in _SCALARS or isinstance(other, Array) or _is_operand(other):
             return function(other, self)
-        if isinstance(other, (list, tuple)):
+        if type(other) in (list, tuple):
             raise _refused(symbol, other, self)
         return NotImplemented
 

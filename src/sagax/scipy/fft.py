@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
 from sagax.numpy.fft import Axes, Norm, Sizes
@@ -30,7 +31,7 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
     The formula is y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) / (2 N)).
 
     Args:
-      x: real numbers.
+      x: real numbers, or complex ones, whose parts are transformed.
       type: 2; others raise NotImplementedError.
       n: the length to which the axis is cut or filled with zeros first.
       norm: None ("backward"), or "ortho" for an orthogonal transform.
@@ -88,8 +89,6 @@ def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
         raise NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented.")
     check_choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
     (x,) = _common.arrays(f"scipy.fft.{function}", x)
-    if snp.iscomplexobj(x):
-        raise ArgumentError(function=f"scipy.fft.{function}", got=x, expected="real numbers")
     return x
 
 
@@ -105,6 +104,9 @@ def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | Non
 
 
 def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -> Any:
+    if snp.iscomplexobj(x):  # the transform is linear over the reals
+        parts = [_along(transform, part, n, axis, norm) for part in (x.real, x.imag)]
+        return lax.complex(*parts)
     x = snp.moveaxis(x, axis, -1)
     size = x.shape[-1] if n is None else n
     if size < 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import logging
 import string
 from typing import Any
@@ -25,13 +26,13 @@ def debug_print(
     skip_format_check: bool = False,
     _use_logging: bool = False,
     **kwargs: Any,
-) -> None:
+) -> Any:
     """Print values at run time: `debug.print("x = {}, {y:.3f}", x, y=y)`.
 
     `fmt` is a format string as for `str.format`; the values may be traced, of any pytree. Prints of
     one executable come in source order, under `vmap` one for each example, under differentiation in
     the forward pass. With `ordered`, prints of different executables keep their order too. Nothing
-    is printed while a function is traced.
+    is printed while a function is traced. `debug.print(ordered=True)("x = {}", x)` is another way to write it.
 
     Raises ArgumentValueError where the values do not fit the format string.
 
@@ -41,16 +42,26 @@ def debug_print(
     x = 1.0
     x = 2.0
     """
+    if fmt is None and not args:
+        return functools.partial(
+            debug_print,
+            ordered=ordered,
+            partitioned=partitioned,
+            skip_format_check=skip_format_check,
+            _use_logging=_use_logging,
+            **kwargs,
+        )
     checks.instance(
         "debug.print", "fmt", fmt, str, "a format string, as in debug.print('x = {}', x)"
     )
+    template: Any = fmt
     if not skip_format_check:
-        _check_format(fmt, args, kwargs)
+        _check_format(template, args, kwargs)
     options = np.get_printoptions()  # for the rest of this thread's work
 
     def show(*args: Any, **kwargs: Any) -> None:
         with np.printoptions(**options):
-            text = fmt.format(*args, **kwargs)
+            text = template.format(*args, **kwargs)
         if _use_logging:
             _log.info(text)
         else:

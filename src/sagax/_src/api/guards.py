@@ -8,9 +8,10 @@ changed, the option `stale` decides: "warn" (once for each variable), "retrace",
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -42,12 +43,18 @@ StaleValueError.__module__ = "sagax.errors"  # its public home
 class Guard:
     """Record the values that a trace captured. Created by `recording`."""
 
-    __slots__ = ("fun", "fast_check", "captured")
+    __slots__ = ("_fun", "fast_check", "captured", "name")
 
     def __init__(self, fun: Any, found: Sequence[FreeVariable]) -> None:
-        self.fun = fun
+        # Caches with guards belong to the function: a reference would keep it, and what it captures, alive.
+        self._fun = weakref.ref(fun) if type(fun) is FunctionType else lambda: fun
+        self.name = function_name(fun)
         self.captured = tuple(found)
         self.fast_check = _checker(self.captured)
+
+    def is_of(self, fun: Any) -> bool:
+        """Return whether the guard was made for this function."""
+        return self._fun() == fun
 
     def holds(self) -> bool:
         """Return whether all values are unchanged."""
@@ -178,7 +185,7 @@ def recording(fun: Any, bound: Mapping[str, Any]) -> Iterator[Recording]:
 
 def rebound(guard: Guard, fun: Any, bound: Mapping[str, Any]) -> Guard:
     """Return the guard for another function of the same code with its own free variables."""
-    if guard.fun == fun:
+    if guard.is_of(fun):
         return guard
     captured = {(id(read.code), read.offset) for read in guard.captured}
     found = [
@@ -253,7 +260,7 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
     if mode == "raise" and changes:
         read, now = changes[0]
         raise StaleValueError(
-            _describe_change(read, now, guard.fun),
+            _describe_change(read, now, guard.name),
             fix=f"pass {read.text} as an argument, or set the option stale to 'retrace'",
             read=read.text,
             old=read.value,
@@ -264,10 +271,10 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
             continue
         warned.add(read.text)
         warning = StaleValueWarning(
-            f"{_describe_change(read, now, guard.fun)}. The compiled program goes on with the old value: pass {read.text} as an "
+            f"{_describe_change(read, now, guard.name)}. The compiled program goes on with the old value: pass {read.text} as an "
             "argument, or set the option stale to 'retrace'"
         )
-        warning.function = function_name(guard.fun)
+        warning.function = guard.name
         warning.read, warning.code_read, warning.line_read = read.text, read.code, read.line
         warning.arguments = (read.text.partition(".")[0].partition("[")[0],)
         span = user_span(source_stacks.stack())
@@ -275,12 +282,12 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
         warnings.warn_explicit(warning, StaleValueWarning, file, line)
 
 
-def _describe_change(read: FreeVariable, now: Any, fun: Any) -> str:
+def _describe_change(read: FreeVariable, now: Any, name: str) -> str:
     file = read.code.co_filename
     text = "".join(line_span(file, read.line, read.line, "").source).strip()
     where = f"{display_path(file)}:{read.line}" + (f" (`{text}`)" if text else "")
     return (
-        f"{read.text} has changed since {function_name(fun)} was compiled: it was {_shown(read.value)} and is "
+        f"{read.text} has changed since {name} was compiled: it was {_shown(read.value)} and is "
         f"{_shown(now)}; it is read at {where}"
     )
 

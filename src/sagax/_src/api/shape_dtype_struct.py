@@ -29,8 +29,9 @@ def is_shaped(x: Any) -> bool:
 def shaped(x: Any) -> Any:
     """Return the aval of an operand or of a `ShapeDtypeStruct`-like object."""
     if isinstance(x, ShapeDtypeStruct):
-        return x.aval
-    return aval_of(x) if is_argument(x) else ShapeDtypeStruct(x.shape, x.dtype).aval
+        dtype = dtypes.canonicalize(x.aval.dtype, _thread.settings.x64)
+        return x.aval if dtype == x.aval.dtype else x.aval.update(dtype=dtype)
+    return aval_of(x) if is_argument(x) else shaped(ShapeDtypeStruct(x.shape, x.dtype))
 
 
 class ShapeDtypeStruct:
@@ -150,7 +151,9 @@ def _struct_aval(shape: Any, dtype: Any, weak_type: bool) -> Any:
         )
     try:
         argument = "dtype"
-        canonical = dtypes.canonicalize(dtype, _thread.settings.x64)
+        # A description keeps 64 bits where x64 is off: they narrow where it is used
+        is_python = isinstance(dtype, type) and dtype in (int, float, complex)
+        canonical = dtypes.canonicalize(dtype, _thread.settings.x64 if is_python else True)
         argument = "shape"
         return intern_aval(dims.canonical_shape(shape), canonical, weak_type, None)
     except SagaxError as error:

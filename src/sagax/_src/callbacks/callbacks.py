@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -452,13 +453,18 @@ debug_callback_p.impl = _call_eagerly
 
 
 def debug_callback(
-    callback: Callable, *args: Any, ordered: bool = False, partitioned: bool = False, **kwargs: Any
-) -> None:
+    callback: Callable | None = None,
+    *args: Any,
+    ordered: bool = False,
+    partitioned: bool = False,
+    **kwargs: Any,
+) -> Any:
     """Call a Python function with values at run time, for its side effects.
 
     Under `vmap` it is called for each example in turn, under differentiation with the values of the
     forward pass. Calls in one executable keep their order, with `ordered` also those across executables.
-    With `partitioned`, each of several devices calls with its own shard.
+    With `partitioned`, each of several devices calls with its own shard. Arguments that are no arrays (dtypes,
+    texts) are passed on. `debug.callback(ordered=True)(f, x)` is another way to write it.
 
     >>> @sagax.jit
     ... def f(x):
@@ -468,9 +474,30 @@ def debug_callback(
     x is 1
     Array(2, dtype=int32, weak_type=True)
     """
+    if callback is None and not args:
+        return functools.partial(debug_callback, ordered=ordered, partitioned=partitioned, **kwargs)
+    checks.callable("debug.callback", "callback", callback, "a function of arrays")
+    given, tree = trees.flatten((args, kwargs))
+    if not all(map(is_operand, given)):
+        callback, args, kwargs = (
+            _with_static_values(callback, given, tree),
+            tuple(filter(is_operand, given)),
+            {},
+        )
     leaves, call, _, _ = _prepare_call("debug.callback", callback, args, kwargs, ())
     call.out_tree = None
     debug_callback_p.bind(*leaves, callback=call, ordered=bool(ordered), partitioned=partitioned)
+
+
+def _with_static_values(callback: Any, leaves: Sequence[Any], tree: Any) -> Callable:
+    """Make a function of the arrays among `leaves`, which passes all leaves to `callback`."""
+
+    def call(*arrays: Any) -> None:
+        remaining = iter(arrays)
+        args, kwargs = tree.unflatten([next(remaining) if is_operand(x) else x for x in leaves])
+        callback(*args, **kwargs)
+
+    return call
 
 
 # --- ordered calls --------------------------------------------------------------------------------------

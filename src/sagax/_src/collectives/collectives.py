@@ -22,7 +22,7 @@ from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
 from sagax._src.core.trace import axis_size as size_of_axis
 from sagax._src.core.trace import named_axis
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import reductions
 from sagax._src.primitives.makers import scalar_like
@@ -322,6 +322,8 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
             expected="'varying'",
             fix="to make values the same on all devices use psum, pmax or all_gather(..., to='invarying')",
         )
+    if isinstance(axis_name, (set, frozenset)):
+        raise ArgumentError.about("pcast", "axis_name", axis_name, "a name, or a tuple of names")
     axes = _names(axis_name)
     for name in axes:
         if not named_axis(name).manual:

@@ -201,7 +201,7 @@ def canonicalize(dtype: Any, x64: bool) -> Any:
     return _NARROW.get(wide, wide)
 
 
-def canonicalize_given(dtype: Any, x64: bool) -> Any:
+def canonicalize_given(dtype: Any, x64: Any) -> Any:
     """Narrow the dtype of a NumPy array if x64 is off, or "allowed"."""
     return canonicalize(dtype, False if x64 is config.ALLOWED else x64)
 

@@ -41,9 +41,9 @@ class AxisType(enum.Enum):
 class UnreducedKind(enum.Enum):
     """The reduction that makes the value of an unreduced array: sum, maximum or minimum."""
 
-    SUM = "sum"
-    MAX = "max"
-    MIN = "min"
+    sum = "sum"
+    max = "max"
+    min = "min"
 
     def __repr__(self) -> str:
         return self.name
@@ -98,7 +98,7 @@ class ManualAxisType:
                     got=", ".join(sorted(map(repr, both))),
                 )
         if unreduced_kind is None and self.unreduced:
-            unreduced_kind = UnreducedKind.SUM
+            unreduced_kind = UnreducedKind.sum
         object.__setattr__(self, "unreduced_kind", unreduced_kind)
 
 
@@ -573,7 +573,7 @@ class PartitionSpec:
         self.unreduced = _axis_set(unreduced, "unreduced")
         self.reduced = _axis_set(reduced, "reduced")
         if unreduced_kind is None and self.unreduced:
-            unreduced_kind = UnreducedKind.SUM
+            unreduced_kind = UnreducedKind.sum
         self.unreduced_kind = unreduced_kind
         self._hash = hash((self._partitions, self.unreduced, self.reduced, self.unreduced_kind))
 
@@ -666,7 +666,7 @@ class PartitionSpec:
             names = getattr(self, word)
             if names:
                 parts.append(f"{word}={{{', '.join(sorted(map(repr, names)))}}}")
-        if self.unreduced_kind not in (None, UnreducedKind.SUM):
+        if self.unreduced_kind is not None:
             parts.append(f"unreduced_kind={self.unreduced_kind!r}")
         comma = "," if len(parts) == 1 and len(self) == 1 else ""
         return f"P({', '.join(parts)}{comma})"

@@ -34,6 +34,9 @@ class StagedTracer(Tracer):
         return f"JitTracer({self._parts()})"
 
 
+_thread = config.thread
+
+
 class StageTrace(Trace):
     """Record equations. Values of outer traces become additional inputs (`captured`)."""
 
@@ -44,7 +47,6 @@ class StageTrace(Trace):
         "here",
         "invar_paths",
         "invars",
-        "x64",
     )
 
     records = True
@@ -61,7 +63,6 @@ class StageTrace(Trace):
         # for messages: the user's name of an input; the outer value that it represents
         self.invar_paths: dict[Var, str] = {}
         self.argument_links: dict[Var, Any] = {}
-        self.x64 = config.current().x64
         self.here = written.here
 
     def new_input(self, aval: Any, path: str | None = None) -> Any:
@@ -80,7 +81,7 @@ class StageTrace(Trace):
             return x._var
         kind = type(x)
         if kind in _SCALARS:
-            return Literal(x, avals.scalar_aval(kind, self.x64))
+            return Literal(x, avals.scalar_aval(kind, _thread.settings.x64))
         if isinstance(x, Tracer):
             if not (x._trace.alive and x._trace.encloses(self)):
                 raise leaked(x)
@@ -88,10 +89,10 @@ class StageTrace(Trace):
         if type(x) is Ref:
             return self._reference(x)
         if isinstance(x, np.generic):
-            aval = numpy_aval(x, self.x64)
+            aval = numpy_aval(x, _thread.settings.x64)
             return Literal(np.asarray(x, aval.dtype)[()], aval)
         if isinstance(x, np.ndarray):
-            aval = numpy_aval(x, self.x64)
+            aval = numpy_aval(x, _thread.settings.x64)
             if aval.shape == ():
                 return Literal(np.asarray(x, aval.dtype)[()], aval)
             known = self.captured.get(id(x))

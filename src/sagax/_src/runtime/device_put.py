@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, xla
+from sagax._src import config, trees, xla
 from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
@@ -24,6 +24,7 @@ from sagax._src.core.staging import stage
 from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lowering.text import physical
+from sagax._src.primitives.resharding import resolved
 from sagax._src.runtime import commit_sites, placements
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import Compiled, Lowered, execute, platform_of
@@ -327,8 +328,8 @@ def make_array_from_process_local_data(
     """Create an array from the local data of each process, a NumPy array with the shards of its devices.
 
     Args:
-      sharding: the sharding of the whole array.
-      local_data: the data of this process.
+      sharding: the sharding of the whole array; a PartitionSpec refers to the current mesh.
+      local_data: the data of this process, or a pytree of them (and then of shapes).
       global_shape: the shape of the whole array. If left out, or where it has None, a dimension that is sharded over n processes is n times longer than in `local_data`. Where it is equal to
         the shape of `local_data`, each process has all of the data.
 
@@ -338,7 +339,17 @@ def make_array_from_process_local_data(
     Array([1., 1., 1., 1.], dtype=float32)
     """
     name = "make_array_from_process_local_data"
-    sharding = _checked_sharding(sharding, name)
+    sharding = _checked_sharding(resolved(sharding, name, "sharding"), name)
+    leaves, tree = trees.flatten(local_data)
+    if not trees.treedef_is_leaf(tree):
+        shapes: list = (
+            [None] * len(leaves) if global_shape is None else tree.flatten_up_to(global_shape)
+        )
+        arrays = [
+            make_array_from_process_local_data(sharding, x, s)
+            for x, s in zip(leaves, shapes, strict=True)
+        ]
+        return tree.unflatten(arrays)
     data = local_data if isinstance(local_data, np.ndarray) else as_array(local_data).host()
     data = np.asarray(data, dtypes.canonicalize_given(data.dtype, _thread.settings.x64))
     if global_shape is None:

@@ -20,15 +20,20 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
     x = snp.asarray(x)
     if x.ndim == 0:
         x = x[None]
-    if x.shape[-1] == 0:
+    if x.shape[-1] == 0 and function not in _OF_NOTHING:
         raise ArgumentValueError.about(function, argument, x, "at least one number")
     return x
+
+
+_OF_NOTHING = ("scipy.linalg.hankel", "scipy.linalg.toeplitz")
 
 
 def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
     """Create matrices whose element (i, j) is `values[i * step + j]`, counted from the least index."""
     i, j = np.arange(rows)[:, None], np.arange(columns)
     index = i * step + j
+    if not index.size:
+        return snp.zeros((*values.shape[:-1], rows, columns), values.dtype)
     return values[..., index - index.min()]
 
 

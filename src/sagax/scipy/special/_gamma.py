@@ -197,13 +197,13 @@ def _log_beta(a: Any, b: Any) -> Any:
     low = snp.where(small > 10, small, 20.0)
     total = small + big
     # log(gamma(b) / gamma(a + b)), where the logarithms would cancel
-    ratio = (
-        _rest(big)
-        - _rest(snp.maximum(total, 10.0))
-        + small
-        - small * snp.log(total)
-        - (big - 0.5) * snp.log1p(small / big)
+    share = small / big
+    # about small * share / 2, where the share is too small to be told from 0
+    lost = snp.where(
+        snp.abs(share) < 1e-30, 0.0, small - (big - 0.5) * snp.log1p(snp.maximum(share, -0.9999))
     )
+    stable = far & (total > 10)
+    ratio = _rest(big) - _rest(snp.maximum(total, 10.0)) - small * snp.log(total) + lost
     middle = _gamma.lgamma(small) + ratio
     both = (
         0.5 * math.log(2 * math.pi)
@@ -216,12 +216,28 @@ def _log_beta(a: Any, b: Any) -> Any:
     )
     near = _gamma.lgamma(small) + (_gamma.lgamma(large) - _gamma.lgamma(small + large))
     positive = snp.where(far, snp.where(small > 10, both, middle), near)
-    return snp.where(small > 0, positive, near)
+    return snp.where(small > 0, positive, snp.where(stable, middle, near))
+
+
+def _digamma_difference(x: Any, y: Any) -> Any:
+    """Compute digamma(x) - digamma(x + y), for large x by the difference of their asymptotic series."""
+    total = x + y
+    far = (x > 1e3) & (total > 1e3)
+    p, q = snp.where(far, x, 1e4), snp.where(far, total, 1e4)
+    step = snp.where(far, y, 0.0) / p
+
+    def rest(z: Any) -> Any:
+        r = 1 / z
+        return r * (0.5 + r * (1 / 12 - r * r / 120))
+
+    return snp.where(
+        far, -snp.log1p(step) - rest(p) + rest(q), _gamma.digamma(x) - _gamma.digamma(total)
+    )
 
 
 @special(
-    lambda out, a, b: _gamma.digamma(a) - _gamma.digamma(a + b),
-    lambda out, a, b: _gamma.digamma(b) - _gamma.digamma(a + b),
+    lambda out, a, b: _digamma_difference(a, b),
+    lambda out, a, b: _digamma_difference(b, a),
 )
 def betaln(a: Any, b: Any) -> Array:
     """Compute the logarithm of the absolute value of the beta function.
@@ -233,8 +249,8 @@ def betaln(a: Any, b: Any) -> Array:
 
 
 @special(
-    lambda out, a, b: out * (_gamma.digamma(a) - _gamma.digamma(a + b)),
-    lambda out, a, b: out * (_gamma.digamma(b) - _gamma.digamma(a + b)),
+    lambda out, a, b: out * _digamma_difference(a, b),
+    lambda out, a, b: out * _digamma_difference(b, a),
 )
 def beta(a: Any, b: Any) -> Array:
     """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).

@@ -11,6 +11,7 @@ from sagax._src.primitives.special.erf import erf as _erf
 from sagax._src.primitives.special.erf import erf_inv as _erf_inv
 from sagax._src.primitives.special.erf import erfc as _erfc
 from sagax._src.primitives.special.rests import gauss
+from sagax.numpy._base import promotes_freely
 from sagax.scipy.special._elementwise import double, horner, special
 
 _ROOT_PI = math.sqrt(math.pi)
@@ -168,6 +169,7 @@ def _trapezoid(z: Any, count: int) -> Any:
     return snp.where(near, sums + residue, sums)
 
 
+@promotes_freely
 @special(lambda out, z: -2 * z * out + 2j / _ROOT_PI, kinds="fc")
 def wofz(z: Any) -> Array:
     """Compute the Faddeeva function w(z) = exp(-z**2) erfc(-i z) of complex z.

@@ -6,12 +6,14 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
+from sagax.numpy._base import promotes_freely
 from sagax.scipy.special import gammaln, xlogy
 from sagax.scipy.stats._distribution import inside, promoting
 
 __all__ = ["logpmf", "pmf"]
 
 
+@promotes_freely
 @promoting
 def logpmf(x: Any, n: Any, p: Any) -> Array:
     """Compute the logarithm of the probability of `x`.
@@ -26,6 +28,7 @@ def logpmf(x: Any, n: Any, p: Any) -> Array:
     return inside(ok, found)
 
 
+@promotes_freely
 @promoting
 def pmf(x: Any, n: Any, p: Any) -> Array:
     """Compute the probability of `x`.

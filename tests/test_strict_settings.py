@@ -1,0 +1,76 @@
+"""No public function trips over a user's strict settings: they are about the user's own operations."""
+
+import pytest
+
+import sagax
+import strict_calls
+from sagax._src import config
+
+
+@pytest.fixture(scope="module")
+def names():
+    return strict_calls.scope(sagax)
+
+
+@pytest.fixture(scope="module")
+def calls(names, oracle_data):
+    """The recorded calls that work under the settings of the tests."""
+    values = strict_calls.operands(sagax)
+    recorded = oracle_data("strict_calls")
+    found = {
+        c: r for c, r in recorded.items() if strict_calls.attempt(sagax, names, values, c) == "ok"
+    }
+    assert len(found) > 0.98 * len(recorded)
+    return found
+
+
+@pytest.mark.parametrize("setting", strict_calls.SETTINGS)
+def test_public_functions_work_where_they_do_on_jax(setting, calls, names):
+    failed = {}
+    with config.context(**strict_calls.SETTINGS[setting]):
+        values = strict_calls.operands(sagax)
+        for call, refused in calls.items():
+            found = strict_calls.attempt(sagax, names, values, call)
+            if found != "ok" and setting not in refused:
+                failed[call] = found
+    assert not failed
+
+
+@pytest.mark.parametrize(
+    "setting, call",
+    [
+        ("rank", "numpy.add(f, v)"),
+        ("rank", "numpy.where(b, f, v)"),
+        ("dtype", "numpy.add(v, iv)"),
+        ("dtype", "numpy.logaddexp(v, h)"),
+        ("dtype", "scipy.special.xlogy(iv, v)"),
+    ],
+)
+def test_the_operations_of_users_are_refused(setting, call, names):
+    with config.context(**strict_calls.SETTINGS[setting]):
+        found = strict_calls.attempt(sagax, names, strict_calls.operands(sagax), call)
+    assert found != "ok"
+
+
+NAN_CALLS = [
+    "numpy.quantile(f, 0.3)", "numpy.nanmean(f, axis=0)", "numpy.nanmax(f)", "numpy.nanmedian(f)", "numpy.nanstd(f)",
+    "numpy.interp(v, v, v)", "numpy.sinc(f - f)", "numpy.arctan2(f - f, f - f)", "numpy.hypot(f - f, f - f)", "numpy.power(f - f, 2)",
+    "numpy.nan_to_num(f)", "numpy.histogram(f)", "numpy.unique(f)", "numpy.linalg.norm(f - f)", "numpy.logaddexp(f, f)", "numpy.where(b, f, 0)",
+    "nn.softmax(f)", "nn.log_softmax(f, where=b, axis=1)", "nn.logsumexp(f)", "nn.gelu(f)", "nn.silu(f)", "nn.standardize(f)",
+    "scipy.special.xlogy(f - f, f - f)", "scipy.special.entr(f - f)", "scipy.special.betainc(f, f, f)", "scipy.special.gammainc(f, f)",
+    "scipy.special.i0e(f)", "scipy.special.digamma(f)", "scipy.special.zeta(f + 2, f)", "scipy.special.erfinv(f)", "scipy.special.ndtri(f)",
+    "scipy.stats.norm.logpdf(f)", "scipy.stats.beta.logpdf(f, 2, 3)", "scipy.stats.t.logpdf(f, 3)", "scipy.stats.poisson.logpmf(iv, 2)",
+    "random.normal(key, (3,))", "random.gamma(key, v)", "random.beta(key, v, v)", "random.truncated_normal(key, -1, 1, (3,))",
+    "random.poisson(key, v)", "random.binomial(key, 5.0, v)", "random.categorical(key, f)", "random.dirichlet(key, v)",
+    "jax.grad(lambda x: numpy.linalg.norm(x))(v)", "jax.grad(lambda x: numpy.prod(x))(v)", "jax.grad(lambda x: nn.softmax(x)[0, 0])(f)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", NAN_CALLS)
+def test_no_nan_arises_on_the_way_to_finite_results(call, names):
+    values = strict_calls.operands(sagax)
+    used = [k for k in values if k in strict_calls._words(call)]
+    function = eval(f"lambda {', '.join(used)}: {call}", names)
+    with sagax.debug_nans(True):
+        found = function(*[values[k] for k in used])
+    assert sagax.tree.leaves(found)
