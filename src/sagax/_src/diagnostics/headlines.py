@@ -99,7 +99,7 @@ def array_headline(tracer: Any, span: Span | None) -> str:
 def mask_headline(tracer: Any, span: Span | None) -> str:
     """Return the indexing by a mask, whose result has no static size."""
     text = expression_text(span)
-    if not text:
+    if not text or not text.endswith("]"):
         return ""
     return f"the size of `{text}` depends on a mask whose values are {_unknown(tracer)}"
 
