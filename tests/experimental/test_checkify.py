@@ -126,8 +126,9 @@ def test_an_error_that_is_not_known_yet_says_what_to_do_with_it():
     def f(x):
         return checkify.checkify(positive)(x)[0].get()
 
-    with pytest.raises(TracerBoolConversionError, match="hand it on with checkify.check_error"):
+    with pytest.raises(TracerBoolConversionError) as caught:
         sagax.jit(f)(1.0)
+    assert "hand it on with checkify.check_error" in " ".join(str(caught.value).split())
 
 
 def nan_of(x):

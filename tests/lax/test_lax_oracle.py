@@ -123,6 +123,7 @@ def refuse(*_: Any) -> Any:
     raise CompiledError
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex values")  # as jax does
 @pytest.mark.parametrize("group", GROUPS, ids=labels)
 def test_values(group, monkeypatch):
     """At once what runs through NumPy; everything else together, as one compiled program."""

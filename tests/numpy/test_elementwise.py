@@ -47,7 +47,7 @@ def type_of(function, operands):
 def test_types_of_unary_functions(name, x64, recorded):
     row = recorded["types"][f"{name} {64 if x64 else 32}"]
     expected = [recorded["names"][code] for code in row]
-    with config.context(x64=x64, explicit_x64_dtypes="allow"), warnings.catch_warnings():
+    with config.context(x64=x64), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert [type_of(getattr(snp, name), (a,)) for a in OPERANDS] == expected
 

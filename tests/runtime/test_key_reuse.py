@@ -416,9 +416,7 @@ def test_the_environment(variable, monkeypatch):
     program = "from sagax import random; k = random.key(0); random.bits(k); random.bits(k)"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ran.returncode == 1
-    assert "KeyReuseError: Previously-consumed key passed to jit-compiled function at index 0" in (
-        ran.stderr
-    )
+    assert "Previously-consumed key passed to jit-compiled function at index 0" in (ran.stderr)
 
 
 def test_copies_share_the_account(checked):

@@ -333,13 +333,7 @@ class _Search:
         """Return what a changed script still shows: `facts`, or what the script did not show before."""
         if outcome.error is not None:
             return outcome.found
-        places = {(x.span.file, x.span.line) for x in facts.diagnostic.labels}
-        before = [
-            f
-            for f in other_findings(self.outcome)
-            if not _same_mistake(f, facts)
-            and places.isdisjoint((x.span.file, x.span.line) for x in f.diagnostic.labels)
-        ]
+        before = [f for f in other_findings(self.outcome) if not _same_mistake(f, facts)]
         for found in outcome.warnings:
             if not any(_same_mistake(found, other, moved=True) for other in before):
                 return found

@@ -44,7 +44,8 @@ class Effects:
         self.pure: dict[Any, bool] = {}
         self.pending: list[tuple[Site, Any, str | None, Span]] = []
         self.reported: set[tuple[str, int]] = set()
-        self.outside: tuple[Any, set[int]] | None = None
+        # a frame, the ids of what is outside of it, and what keeps these ids from being used again
+        self.outside: tuple[Any, set[int], list[Any]] | None = None
 
     def hooks(self) -> Hooks:
         return Hooks(
@@ -176,8 +177,7 @@ class Effects:
         start = next((i for i, f in enumerate(frames) if _begins_trace(f)), None)
         if start is None:
             return False
-        key = id(frames[start])
-        if self.outside is None or self.outside[0] != key:
+        if self.outside is None or self.outside[0] is not frames[start]:
             roots: list[Any] = [
                 vars(m)
                 for m in list(sys.modules.values())
@@ -186,7 +186,7 @@ class Effects:
             for frame in frames[start + 1 :]:
                 if is_own_file(frame.f_code.co_filename):
                     roots.append(dict(frame.f_locals))
-            self.outside = key, _reachable(roots)
+            self.outside = frames[start], _reachable(roots), roots
         return identity in self.outside[1]
 
     def _variable_is_outside(self, name: str) -> bool:

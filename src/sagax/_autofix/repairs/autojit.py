@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.case import Candidate, Case
+from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case
 from sagax._autofix.repairs.transform_options import applications
 
 
@@ -31,5 +31,5 @@ def use_autojit(case: Case) -> Iterator[Candidate]:
             if not own:
                 title += " (only sagax has it)"
             edits = (source.replace(function, text), *imports)
-            yield Candidate("autojit", title, edits, 4 if own else 5)
+            yield Candidate("autojit", title, edits, LAST_RESORT_RANK)
             return

@@ -32,7 +32,7 @@ def pass_number(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
                         "compute the number before the call, and pass it as a static argument: the "
                         "program is compiled once for each value",
                         tuple(edits),
-                        2,
+                        5,
                     )
                     return
 

@@ -446,13 +446,19 @@ def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
     return " and ".join(dict.fromkeys(words))
 
 
+class NoNumbersError(errors.TypePromotionError, errors.DtypeError):
+    """Elements without numbers, such as keys, in arithmetic: a TypeError, and a ValueError for promotion."""
+
+    known_as = "TypePromotionError"
+
+
 def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.SagaxError:
     dtype = next(dtype for dtype, _ in operands if dtype not in _KINDS)
     why = f"the elements of {name(dtype)} are not numbers"
     if dtype == float0:
         why = "float0 is the dtype of derivatives of integers, and holds no numbers"
     kind_of_error = (
-        errors.DtypeError if isinstance(dtype, ExtendedDType) else errors.TypePromotionError
+        NoNumbersError if isinstance(dtype, ExtendedDType) else errors.TypePromotionError
     )
     return kind_of_error(f"{_shown(operands)}: no common dtype, since {why}", operands=operands)
 

@@ -88,7 +88,10 @@ class Distribution:
 
             def evaluate(*args: Any) -> Array:
                 found = formula(*args)  # type: ignore[call-arg]
-                return snp.where(self._exists(dict(zip(parameters, args))), found, snp.nan)
+                exists = self._exists(dict(zip(parameters, args)))
+                return found + snp.where(
+                    exists, 0.0, snp.nan
+                )  # derivatives stay those of the formula
 
             return _promoting(formula, evaluate)
 
