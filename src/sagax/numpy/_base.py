@@ -431,9 +431,6 @@ def operands2(function: str, x: Any, y: Any) -> tuple:
                 return x, number
         elif isinstance(y, Array) and x.aval is y.aval:
             return x, y
-    for operand in (x, y):
-        if isinstance(operand, np.ndarray) and type(operand) is not np.ndarray:
-            aval_of(operand)  # refuses masked arrays
     x, y = promoted2(function, x, y)
     if type(x) in _SCALARS or type(y) in _SCALARS or x.ndim == y.ndim or not x.ndim or not y.ndim:
         return x, y

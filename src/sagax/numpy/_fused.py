@@ -391,7 +391,9 @@ def _operand(x: Any) -> ConcreteArray | None:
     kind = type(x)
     if kind not in _SCALARS:
         supported = isinstance(x, (np.ndarray, np.generic)) and x.dtype.kind in "biufc"
-        return as_array(np.asarray(x)) if supported else None
+        if not supported:
+            return None
+        return as_array(np.asarray(x) if isinstance(x, np.generic) else x)
     key = (kind, _distinct_key(x), _own() or _process.settings)
     found = _numbers.get(key)
     if found is None:

@@ -1,7 +1,7 @@
 # error: UnexpectedTracerError
 # line: 19
 # depends: -
-# fix: concrete_constant
+# fix: callback
 # result: (2, 2) ; 4.1549
 
 import jax
