@@ -24,7 +24,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.linalg.qr import qr
 from sagax._src.primitives.resharding import with_out_sharding as _with_out_sharding
-from sagax.numpy._base import promotes_freely
+from sagax.numpy._base import promotes_freely as _promotes_freely
 from sagax.random._arguments import shape_of as _shape_of
 
 Axes = int | Sequence[int]
@@ -317,7 +317,7 @@ kaiming_normal = he_normal
 # orthogonal matrices ------------------------------------------------------------------------------
 
 
-@promotes_freely
+@_promotes_freely
 def _orthonormal(key: Any, rows: int, columns: int, dtype: Any) -> Array:
     """Draw a random matrix with orthonormal columns, or rows if these are fewer."""
     tall = max(rows, columns), min(rows, columns)
