@@ -41,7 +41,7 @@ from sagax._src.diagnostics.model import Span
 
 _COSTLY = 1.5
 _LEAST_SECONDS = 0.2  # shorter differences are noise
-_LEAST_BYTES = 64 << 20
+_LEAST_BYTES = 256 << 20  # less is the noise of the compiler
 
 Run = Callable[[Sequence[Task]], list[Outcome]]
 
