@@ -9,7 +9,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax import lax, random
+from sagax import errors, lax, random
 from sagax._src.primitives import random_ciphers
 from sagax.random import _selection
 
@@ -128,6 +128,13 @@ def test_keys_of_different_implementations_differ_in_dtype():
     assert random.key(0, impl="rbg") is not random.key(0)
     with pytest.raises(ValueError, match="key<rbg> and key<fry>"):
         snp.concatenate([random.key(0, impl="rbg")[None], random.key(0)[None]])
+
+
+@pytest.mark.parametrize("function", [snp.sum, snp.nansum, lambda k: snp.dot(k, k)])
+def test_keys_are_no_numbers_to_sum(keys, function):
+    with pytest.raises(errors.DtypeError, match="the operand has dtype key<fry>") as error:
+        function(keys)
+    assert "sagax.random.key_data" in str(error.value)
 
 
 def test_equality(keys):

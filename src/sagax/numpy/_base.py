@@ -151,7 +151,7 @@ def _scalar_like(function: str, a: Any, value: Any, kind: type) -> Any:
 
 def _new_scalar_like(function: str, a: Any, value: Any, kind: type) -> tuple:
     scalar = dtypes.canonicalize(kind, x64()), kind is not bool
-    dtype, weak = common_of(function, ((a.dtype, a.weak_type), scalar))
+    dtype, weak = _common_numbers(function, ((a.dtype, a.weak_type), scalar))
     if dtype is not a.dtype:
         return None, None
     if weak:
@@ -196,7 +196,7 @@ def _common_pair(function: str, a: Any, b: Any, settings: Any) -> tuple:
     key = (a, b, settings)
     found = _pairs.get(key)
     if found is None:
-        found = common_of(function, ((a.dtype, a.weak_type), (b.dtype, b.weak_type)))
+        found = _common_numbers(function, ((a.dtype, a.weak_type), (b.dtype, b.weak_type)))
         if len(_pairs) >= _NUMBERS_LIMIT:
             _pairs.clear()
         _pairs[key] = found
@@ -276,8 +276,18 @@ def common_of(function: str, typed: tuple) -> tuple[Any, bool]:
     """Return the common (dtype, weak) of several (dtype, weak)."""
     try:
         return _common(typed, _thread.settings)
-    except (dtypes.errors.TypePromotionError, DtypeError) as error:
+    except dtypes.errors.TypePromotionError as error:
         raise error.attach(function=function) from None
+
+
+def _common_numbers(function: str, typed: tuple) -> tuple[Any, bool]:
+    """Return the common (dtype, weak) of operands of arithmetic; others than numbers are a TypeError."""
+    try:
+        return common_of(function, typed)
+    except dtypes.errors.TypePromotionError:
+        if not any(isinstance(dtype, dtypes.ExtendedDType) for dtype, _ in typed):
+            raise
+        raise DtypeError(dtypes.no_numbers(typed), function=function, operands=typed) from None
 
 
 def promote_dtypes(function: str, *args: Any) -> list:
@@ -417,8 +427,8 @@ def promoted2(function: str, x: Any, y: Any) -> tuple:
         if number is not None:
             return number, y
     x, y = as_operand(function, x), as_operand(function, y, 1)
-    x, y = promote_dtypes(function, x, y)
-    return x, y
+    dtype, weak = _common_numbers(function, (_typed(x), _typed(y)))
+    return cast(x, dtype, weak), cast(y, dtype, weak)
 
 
 def operands2(function: str, x: Any, y: Any) -> tuple:

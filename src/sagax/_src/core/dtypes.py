@@ -423,7 +423,7 @@ def promote(
         (dtype,) = dtypes
         return dtype, weak and dtype != bool_
     if not dtypes <= _KINDS.keys():
-        raise _no_numbers(operands)
+        raise errors.TypePromotionError(no_numbers(operands), operands=operands)
     if keep_widths:
         node = _join(frozenset(dtypes), mode)
     else:
@@ -446,21 +446,13 @@ def _shown(operands: Iterable[tuple[Any, bool]]) -> str:
     return " and ".join(dict.fromkeys(words))
 
 
-class NoNumbersError(errors.TypePromotionError, errors.DtypeError):
-    """Elements without numbers, such as keys, in arithmetic: a TypeError, and a ValueError for promotion."""
-
-    known_as = "TypePromotionError"
-
-
-def _no_numbers(operands: tuple[tuple[Any, bool], ...]) -> errors.SagaxError:
+def no_numbers(operands: tuple[tuple[Any, bool], ...]) -> str:
+    """Say which of the (dtype, weak) has elements that are not numbers."""
     dtype = next(dtype for dtype, _ in operands if dtype not in _KINDS)
     why = f"the elements of {name(dtype)} are not numbers"
     if dtype == float0:
         why = "float0 is the dtype of derivatives of integers, and holds no numbers"
-    kind_of_error = (
-        NoNumbersError if isinstance(dtype, ExtendedDType) else errors.TypePromotionError
-    )
-    return kind_of_error(f"{_shown(operands)}: no common dtype, since {why}", operands=operands)
+    return f"{_shown(operands)}: no common dtype, since {why}"
 
 
 def _no_common(

@@ -148,6 +148,7 @@ def _(
     precision: Any,
     preferred_element_type: Any,
 ) -> ShapedArray:
+    s.require_numbers("dot_general", x, y)
     lc, rc, lb, rb = _flat_numbers(dimension_numbers)
     for what, left, right in (("contracting", lc, rc), ("batch", lb, rb)):
         if len(left) != len(right):

@@ -30,7 +30,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
 from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.resharding import with_out_sharding
 
 
@@ -625,8 +625,22 @@ def reduced_shape(shape: tuple, axes: tuple, function: str) -> tuple:
     return tuple([s for i, s in enumerate(shape) if i not in axes])
 
 
+def require_numbers(function: str, *avals: ShapedArray) -> None:
+    """Refuse operands, such as PRNG keys, whose elements are not numbers."""
+    for x in avals:
+        if dtypes.is_extended(x.dtype):
+            raise DtypeError(
+                f"the operand has dtype {dtypes.name(x.dtype)}",
+                function=function,
+                got=x,
+                expected="numbers or booleans",
+                fix="draw numbers with the keys: sagax.random.bits(key), or see sagax.random.key_data",
+            )
+
+
 @reduce_sum_p.abstract
 def _(x: ShapedArray, *, axes: tuple) -> ShapedArray:
+    require_numbers("reduce_sum", x)
     return intern_aval(reduced_shape(x.shape, axes, "reduce_sum"), x.dtype, x.weak_type, None)
 
 
