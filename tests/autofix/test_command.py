@@ -368,5 +368,21 @@ def test_a_sandbox_forgets_what_trials_write(tmp_path, run_python):
     assert log.read_text() == "run.run."  # of the first run of each command alone
 
 
+def test_a_sandbox_refuses_writes_to_other_folders(tmp_path, run_python):
+    if reason := sandbox.reason_against([str(tmp_path)]):
+        pytest.skip(f"this system has no sandbox: {reason}")
+    inside, log = tmp_path / "inside", tmp_path / "log.txt"
+    inside.mkdir()
+    script = inside / "writes.py"
+    script.write_text(
+        f"import jax\n{MISTAKE}\nopen({str(log)!r}, 'a').write('run.')\nprint(f(2.0))\n"
+    )
+    found, _ = explained(
+        run_python, script, "--sandbox", env={"TMPDIR": str(inside), "HOME": str(inside)}
+    )
+    assert log.read_text() == "run."  # of the first run; those that follow cannot write there
+    assert all(s["grade"] != "proven" for s in found["suggestions"])
+
+
 def test_a_system_without_a_sandbox_says_so():
     assert "root folder" in sandbox.reason_against(["/"])

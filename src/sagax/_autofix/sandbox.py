@@ -1,20 +1,25 @@
-"""Run a process in a view of its folders that forgets what is written, without network (Linux).
+"""Run a process in a view of the file system that forgets what is written, without network (Linux).
 
-The view is an overlay: reads come from the real folder, writes go to memory. It is made in namespaces
-of the process's own, for which Linux needs no privileges where user namespaces are enabled.
+Its folders are overlays: reads come from the real folder, writes go to memory. All else is read-only.
+The view is made in namespaces of the process's own, for which Linux needs no privileges where user
+namespaces are enabled.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import struct
 import sys
-import tempfile
 from collections.abc import Sequence
 
-# of <sched.h> and <sys/mount.h>
+# of <sched.h>, <sys/mount.h> and <linux/mount.h>
 _NEW_MOUNTS, _NEW_USER, _NEW_NETWORK = 0x00020000, 0x10000000, 0x40000000
 _RECURSIVE, _PRIVATE = 0x4000, 0x40000
+_MOUNT_SETATTR = 442  # the same number on all architectures since Linux 5.12
+_AT_RECURSIVE, _READ_ONLY = 0x8000, 1
+
+_MEMORY = "/dev/shm"  # where the sandbox has memory of its own
 
 
 class SandboxError(OSError):
@@ -45,11 +50,16 @@ def enter(folders: Sequence[str]) -> None:
         with open(f"/proc/self/{name}", "w") as file:
             file.write(text)
     call("private mounts", libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None))
-    memory = os.path.join(tempfile.gettempdir(), f"sagax-sandbox-{user}")
-    os.makedirs(memory, exist_ok=True)  # empty for all but this process
-    call("memory", libc.mount(b"tmpfs", os.fsencode(memory), b"tmpfs", 0, None))
+    attributes = struct.pack("4Q", _READ_ONLY, 0, 0, 0)
+    call(
+        "read-only mounts",
+        libc.syscall(
+            _MOUNT_SETATTR, -1, b"/", _AT_RECURSIVE, attributes, ctypes.c_size_t(len(attributes))
+        ),
+    )
+    call("memory", libc.mount(b"tmpfs", os.fsencode(_MEMORY), b"tmpfs", 0, None))
     for i, folder in enumerate(_outermost(folders)):
-        written, work = (os.path.join(memory, f"{name}{i}") for name in ("written", "work"))
+        written, work = (os.path.join(_MEMORY, f".{name}{i}") for name in ("written", "work"))
         os.mkdir(written)
         os.mkdir(work)
         options = f"lowerdir={_escape(folder)},upperdir={written},workdir={work},userxattr"

@@ -151,8 +151,10 @@ def write_outcome(task: Task, file: str) -> None:
 
 
 def sandboxed_folders(script: str) -> list[str]:
-    """Return the folders whose contents a sandboxed run cannot change."""
-    folders = [os.getcwd(), os.path.dirname(os.path.abspath(script)), os.path.expanduser("~")]
+    """Return the folders in which a sandboxed run may write, though that is forgotten."""
+    folders = [
+        os.getcwd(), os.path.dirname(os.path.abspath(script)), os.path.expanduser("~"), tempfile.gettempdir(),
+    ]  # fmt: skip
     return [folder for folder in folders if os.path.isdir(folder)]
 
 

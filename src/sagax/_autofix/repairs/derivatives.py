@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+import sagax._autofix.repairs.transform_options as transform_options
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source, argument, last_name
 from sagax._src.diagnostics.model import Edit
@@ -83,6 +84,12 @@ def use_forward_mode(case: Case) -> Iterator[Candidate]:
 
 
 _ROUNDS = 2  # times the rounds that were seen
+
+
+def mark_bound_static(case: Case) -> Iterator[Candidate]:
+    """Mark the bound of a loop as static: reverse mode needs the number of its rounds."""
+    if "Reverse-mode differentiation does not work" in case.facts.message:
+        yield from transform_options.mark_static(case)
 
 
 @at_expression

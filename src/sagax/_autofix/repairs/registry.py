@@ -91,7 +91,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "ValueError": (
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
-        operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, transform_options.mark_static,
+        operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, derivatives.mark_bound_static,
         structures.complete_axes_of_dict, structures.export_symbolic_sizes,
     ),
     "SideEffectWarning": (
