@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 from collections.abc import Callable
 from typing import Any
@@ -331,9 +332,9 @@ class Calls(Statements):
         return Unknown()
 
     @property
+    @abc.abstractmethod
     def handlers(self) -> dict[str, Callable[[Arguments, Keywords, ast.Call], Value]]:
         """Return the functions with semantics of their own."""
-        raise NotImplementedError
 
     def _call_impure(self, name: str, node: ast.Call) -> Value:
         if self.frame.stage == STAGED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import ast
 from dataclasses import dataclass
 from typing import Final
@@ -53,7 +54,7 @@ class Report:
     help: str
 
 
-class Machine:
+class Machine(abc.ABC):
     """The state of a run over one file, and what all parts of the interpreter use."""
 
     def __init__(
@@ -94,24 +95,25 @@ class Machine:
 
     # --- parts that other modules of the interpreter define ---
 
+    @abc.abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
         """Return the abstract value of an expression."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def run_block(self, body: list[ast.stmt]) -> bool:
         """Run statements; return whether they always leave the block."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def assign(self, target: ast.expr, value: Value) -> None:
         """Assign a value to a target."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def call(
         self, function: Value, arguments: list[Value], keywords: dict[str, Value], node: ast.Call
     ) -> Value:
         """Return the value of a call."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def call_closure(
         self,
         closure: Closure,
@@ -120,7 +122,6 @@ class Machine:
         node: ast.Call,
     ) -> Value:
         """Call a function of this file."""
-        raise NotImplementedError
 
     # --- findings ---
 

@@ -1,7 +1,7 @@
 # error: UnexpectedTracerError
 # line: 19
 # depends: -
-# fix: callback
+# fix: concrete_constant
 # result: (2, 2) ; 4.1549
 
 import jax

@@ -1,7 +1,7 @@
 # error: ConcretizationTypeError
 # line: 12
 # depends: batch
-# fix: static_args
+# fix: size_arg | static_args
 # result: 0.287
 
 import jax

@@ -11,7 +11,9 @@ import numpy as np
 from sagax._autofix.checks.report import Add, own_position, own_span
 from sagax._autofix.repairs.case import base_name
 from sagax._src import source_stacks
+from sagax._src.core.families import IDENTITY
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
+from sagax._src.core.primitive import Primitive
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.spans import is_backward, span_at
 from sagax._src.higher_order.call import jit_p
@@ -22,12 +24,6 @@ __all__ = ["EagerBroadcasts", "check_broadcasts", "check_zero_gradients", "const
 
 _MAX_EQUATIONS = 20_000
 _MEETING = {"sub", "mul", "add", "div", "eq", "ne", "max", "min", "pow"}
-_ELEMENTWISE = {
-    "abs", "add", "and", "clamp", "convert_element_type", "copy", "cos", "cosh", "div", "eq", "erf", "exp", "exp2", "expm1",
-    "ge", "gt", "integer_pow", "is_finite", "le", "log", "log1p", "logistic", "lt", "max", "min", "mul", "ne",
-    "neg", "not", "or", "pow", "rsqrt", "select_n", "sign", "sin", "sinh", "sqrt", "square", "stop_gradient", "sub",
-    "tan", "tanh", "reduce_precision",
-}  # fmt: skip
 _EXPANSIONS = (
     "None",
     "newaxis",
@@ -162,7 +158,7 @@ class EagerBroadcasts:
                     found[0][0],
                     span=span_at(found[0][2]),
                 )
-            elif name in _ELEMENTWISE and shape in shapes:
+            elif _keeps_positions(primitive) and shape in shapes:
                 _put(self.squares, result, found[0])
             else:
                 for x in args:
@@ -178,9 +174,14 @@ class EagerBroadcasts:
             if n > 1 and position is not None and _get(self.columns, column) is None:
                 if _get(self.rows, row) == position:
                     _put(self.squares, result, (stack, n, position))
-        elif name in _ELEMENTWISE and any(_get(self.columns, x) for x in args):
+        elif _keeps_positions(primitive) and any(_get(self.columns, x) for x in args):
             if sum(bool(s) for s in shapes) == 1:
                 _put(self.columns, result, True)
+
+
+def _keeps_positions(primitive: Primitive) -> bool:
+    """Return whether an element of the result stands where the element of the operands does."""
+    return primitive.elementwise or primitive.family is IDENTITY
 
 
 def _put(table: dict[int, tuple[Any, Any]], value: Any, fact: Any) -> None:
@@ -209,7 +210,7 @@ def _is_expanded(value: Any, made: dict[int, Step]) -> bool:
             span = own_span(step.eqn.traceback)
             return span is not None and any(word in span.text for word in _EXPANSIONS)
         operands = [v for v in step.ins if getattr(v, "aval", None) is not None and v.aval.shape]
-        if name not in _ELEMENTWISE or len(operands) != 1:
+        if not _keeps_positions(step.eqn.primitive) or len(operands) != 1:
             return False
         value = operands[0]
     return False
@@ -233,7 +234,8 @@ def _is_reduced(value: Any, used: dict[int, list[Step]], returned: set[int]) -> 
             if name.startswith("reduce_") and len(step.eqn.params.get("axes", ())) == len(shape):
                 reduced = True
             elif (
-                name in _ELEMENTWISE or step.eqn.primitive in (custom_jvp_p, custom_vjp_p)
+                _keeps_positions(step.eqn.primitive)
+                or step.eqn.primitive in (custom_jvp_p, custom_vjp_p)
             ) and all(out.aval.shape == shape for out in step.outs):
                 todo += step.outs
             else:

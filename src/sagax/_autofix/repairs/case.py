@@ -24,6 +24,7 @@ class Facts:
       frames: the user's calls that led there, outermost first.
       data: the facts it was raised with, as texts.
       entered: the indices of frames that a transformation called.
+      inferred: whether the arguments were found in the source, since the traced value has none.
     """
 
     diagnostic: Diagnostic
@@ -31,6 +32,7 @@ class Facts:
     frames: tuple[Span, ...] = ()
     data: Mapping[str, str] = field(default_factory=dict[str, str])
     entered: tuple[int, ...] = ()
+    inferred: bool = False
 
     @property
     def depends(self) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ _STORING_METHODS = {
 @at_expression
 def compute_eagerly(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Compute a stored value that depends on no argument, as a table in a memo, eagerly."""
-    if not _is_leak(case) or case.facts.depends:
+    if not _is_leak(case) or (case.facts.depends and not case.facts.inferred):
         return
     statement = source.statement(node)
     if not isinstance(statement, (ast.Assign, ast.AnnAssign, ast.Expr)):

@@ -39,7 +39,8 @@ def complete_facts(facts: Facts, sources: Mapping[str, Source]) -> Facts:
         others = tuple(label for label in diagnostic.labels if not label.primary)
         old = tuple(replace(label, primary=False) for label in diagnostic.labels if label.primary)
         diagnostic = replace(diagnostic, labels=(Label(cause, primary=True), *others, *old))
-    return replace(facts, diagnostic=diagnostic)
+    inferred = bool(depends) and not facts.diagnostic.depends
+    return replace(facts, diagnostic=diagnostic, inferred=inferred)
 
 
 def _owning_function(facts: Facts, sources: Mapping[str, Source], depends: tuple[str, ...]) -> str:

@@ -8,6 +8,7 @@ is left. Their rules are therefore only those for references outside of a transf
 
 from __future__ import annotations
 
+import abc
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -101,7 +102,7 @@ def _entry_text(entry: Any, operands: Iterator[str], size: Any) -> str:
     return next(operands) if entry is OPERAND else str(entry)
 
 
-class _Whole:
+class _Whole(abc.ABC):
     """Base of the transforms that keep all elements."""
 
     __slots__ = ()
@@ -109,8 +110,8 @@ class _Whole:
     def add(self, value: Any, part: Any, operands: Iterator[Any]) -> Any:
         return as_array(value) + self.write(value, part, operands)
 
-    def write(self, value: Any, part: Any, operands: Iterator[Any]) -> Any:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def write(self, value: Any, part: Any, operands: Iterator[Any]) -> Any: ...
 
 
 @record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import math
 from typing import Any
 
@@ -12,7 +13,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
 
 
-class JAXSparse:
+class JAXSparse(abc.ABC):
     """Base of the sparse formats: a shape, and arrays that hold the stored elements.
 
     Sparse arrays are pytrees. Operators take sparse and dense arrays and numbers.
@@ -44,9 +45,9 @@ class JAXSparse:
         return self.data.dtype
 
     @property
+    @abc.abstractmethod
     def nse(self) -> int:
         """The number of stored elements."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         sizes = ", ".join(map(str, self.shape))
@@ -70,15 +71,15 @@ class JAXSparse:
     def T(self) -> Any:
         return self.transpose()
 
-    def transpose(self, axes: Any = None) -> Any:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def transpose(self, axes: Any = None) -> Any: ...
 
-    def todense(self) -> Array:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def todense(self) -> Array: ...
 
+    @abc.abstractmethod
     def _bcoo(self) -> Any:
         """Return the same array as a BCOO."""
-        raise NotImplementedError
 
     def block_until_ready(self) -> Any:
         """Wait until the arrays are computed."""
@@ -96,8 +97,8 @@ class JAXSparse:
     def __pos__(self) -> Any:
         return self
 
-    def _with_data(self, data: Any) -> Any:
-        raise NotImplementedError
+    @abc.abstractmethod
+    def _with_data(self, data: Any) -> Any: ...
 
     def _scaled(self, other: Any, function: Any) -> Any:
         if isinstance(other, JAXSparse) or (is_operand(other) and snp.ndim(other)):

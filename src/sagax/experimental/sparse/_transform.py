@@ -6,13 +6,29 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 import sagax.numpy as snp
 from sagax._src import trees
 from sagax._src.api import arguments, derivatives
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.families import IDENTITY
 from sagax._src.core.jaxpr import Literal
+from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import stage
 from sagax._src.core.value import aval_of
+from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from sagax._src.primitives.dot_general import dot_general_p
+from sagax._src.primitives.makers import add_any_p
+from sagax._src.primitives.shaping import concatenate_p
+from sagax._src.primitives.slicing import dynamic_slice_p, slice_p
+from sagax._src.primitives.structural import (
+    broadcast_in_dim_p,
+    reduce_sum_p,
+    reshape_p,
+    squeeze_p,
+    transpose_p,
+)
 from sagax.experimental.sparse._base import JAXSparse, refuse
 from sagax.experimental.sparse._bcoo import (
     bcoo_broadcast_in_dim,
@@ -28,107 +44,108 @@ from sagax.experimental.sparse._bcoo import (
 )
 from sagax.experimental.sparse._products import bcoo_dot_general
 
-_RULES: dict[str, Callable] = {}
+_RULES: dict[Primitive, Callable] = {}
 
 
 def _is_sparse(x: Any) -> bool:
     return isinstance(x, JAXSparse)
 
 
-def _rule(*names: str) -> Callable:
+def _rule(*primitives: Primitive) -> Callable:
     def register(rule: Callable) -> Callable:
-        _RULES.update(dict.fromkeys(names, rule))
+        _RULES.update(dict.fromkeys(primitives, rule))
         return rule
 
     return register
 
 
-# functions that map zero to zero apply to the stored elements, if those have unique indices
-_ELEMENTWISE = (
-    *("abs", "asin", "asinh", "atan", "atanh", "cbrt", "ceil", "convert_element_type", "expm1"),
-    *("floor", "imag", "integer_pow", "log1p", "neg", "real", "round", "sign", "sin", "sinh"),
-    *("sqrt", "square", "tan", "tanh", "copy", "conj", "is_finite"),
-)
-_LINEAR = {"neg", "convert_element_type", "real", "imag", "copy", "conj"}
+def _keeps_zero(eqn: Any) -> bool:
+    """Return whether an equation computes 0 from 0, each element from one."""
+    primitive = eqn.primitive
+    if len(eqn.invars) != 1 or not (primitive.elementwise or primitive.family is IDENTITY):
+        return False
+    zero = np.zeros((), eqn.invars[0].aval.dtype)
+    with np.errstate(all="ignore"):  # such as the logarithm of 0
+        return not np.any(primitive.reference_rule(zero, **eqn.params))
 
 
-@_rule(*_ELEMENTWISE)
-def _(eqn: Any, x: Any) -> Any:
-    if eqn.primitive.name not in _LINEAR and not x.unique_indices:
+def _of_stored(eqn: Any, x: Any) -> Any:
+    """Apply a function that keeps 0 to the stored elements, summed first unless it is linear."""
+    if not eqn.primitive.multilinear and not x.unique_indices:
         x = bcoo_sum_duplicates(x)
     return x._with_data(eqn.primitive.bind(x.data, **eqn.params))
 
 
-@_rule("mul")
+@_rule(mul_p)
 def _(eqn: Any, x: Any, y: Any) -> Any:
     return x * y if _is_sparse(x) else y * x
 
 
-@_rule("div")
+@_rule(div_p)
 def _(eqn: Any, x: Any, y: Any) -> Any:
     if _is_sparse(y):
         raise refuse("sparsify", "a division by a sparse array")
     return x / y
 
 
-@_rule("add", "add_any")
+@_rule(add_p, add_any_p)
 def _(eqn: Any, x: Any, y: Any) -> Any:
     return x + y if _is_sparse(x) else y + x
 
 
-@_rule("sub")
+@_rule(sub_p)
 def _(eqn: Any, x: Any, y: Any) -> Any:
     return x - y if _is_sparse(x) else -y + x
 
 
-@_rule("dot_general")
+@_rule(dot_general_p)
 def _(eqn: Any, x: Any, y: Any) -> Any:
     preferred = eqn.params.get("preferred_element_type")
     numbers = eqn.params["dimension_numbers"]
     return bcoo_dot_general(x, y, dimension_numbers=numbers, preferred_element_type=preferred)
 
 
-@_rule("transpose")
+@_rule(transpose_p)
 def _(eqn: Any, x: Any) -> Any:
     return bcoo_transpose(x, permutation=eqn.params["permutation"])
 
 
-@_rule("reduce_sum")
+@_rule(reduce_sum_p)
 def _(eqn: Any, x: Any) -> Any:
     found = bcoo_reduce_sum(x, axes=eqn.params["axes"])
     return found.todense() if found.ndim == 0 else found
 
 
-@_rule("reshape")
+@_rule(reshape_p)
 def _(eqn: Any, x: Any) -> Any:
     return bcoo_reshape(x, new_sizes=eqn.outvars[0].aval.shape)
 
 
-@_rule("squeeze")
+@_rule(squeeze_p)
 def _(eqn: Any, x: Any) -> Any:
     return bcoo_squeeze(x, dimensions=eqn.params["dimensions"])
 
 
-@_rule("broadcast_in_dim")
+@_rule(broadcast_in_dim_p)
 def _(eqn: Any, x: Any) -> Any:
     shape, where = eqn.params["shape"], eqn.params["broadcast_dimensions"]
     return bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=where)
 
 
-@_rule("concatenate")
+@_rule(concatenate_p)
 def _(eqn: Any, *xs: Any) -> Any:
     parts = [x if _is_sparse(x) else bcoo_fromdense(x, nse=x.size) for x in xs]
     return bcoo_concatenate(parts, dimension=eqn.params["dimension"])
 
 
-@_rule("slice")
+@_rule(slice_p)
 def _(eqn: Any, x: Any) -> Any:
     p = eqn.params
     names = ("start_indices", "limit_indices", "strides")
     return bcoo_slice(x, **{n: p[n] for n in names})
 
 
-@_rule("dynamic_slice")
+@_rule(dynamic_slice_p)
 def _(eqn: Any, x: Any, *starts: Any) -> Any:
     return bcoo_dynamic_slice(x, starts, eqn.params["slice_sizes"])
 
@@ -138,11 +155,12 @@ def _run(jaxpr: Any, consts: Any, args: Any) -> list:
     env = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *args), strict=True))
     for eqn in jaxpr.eqns:
         ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
-        name = eqn.primitive.name
         if not any(map(_is_sparse, ins)):
             outs = eqn.primitive.bind(*ins, **eqn.params)
-        elif name in _RULES:
-            outs = _RULES[name](eqn, *ins)
+        elif eqn.primitive in _RULES:
+            outs = _RULES[eqn.primitive](eqn, *ins)
+        elif _keeps_zero(eqn):
+            outs = _of_stored(eqn, *ins)
         elif "jaxpr" in eqn.params and eqn.primitive.is_call:
             outs = _run(eqn.params["jaxpr"].jaxpr, eqn.params["jaxpr"].consts, ins)
         elif getattr(eqn.params.get("inner"), "jaxpr", None) is not None:  # custom derivatives
@@ -150,7 +168,7 @@ def _run(jaxpr: Any, consts: Any, args: Any) -> list:
         else:
             raise refuse(
                 "sparsify",
-                f"{name} has no rule for sparse arrays",
+                f"{eqn.primitive.name} has no rule for sparse arrays",
                 "convert the array where it is used: sparse.todense(x)",
             )
         many = eqn.primitive.multiple_results
