@@ -1,6 +1,6 @@
 """Explain programs, one after the other, and print what was found: a JSON object a line.
 
-    python batch.py PROGRAM.py ...
+    python batch.py [--once] PROGRAM.py ...
 
 In a process of its own, in which no device has been touched: runs of the programs are forks of it.
 """
@@ -14,7 +14,7 @@ import sys
 
 from sagax._autofix.repairs.case import base_name
 from sagax._autofix.run_task import Task
-from sagax._autofix.search import explain
+from sagax._autofix.search import Trials, explain
 from sagax._autofix.subprocess_runs import run
 from sagax._src.diagnostics.edits import apply
 from sagax._src.diagnostics.model import Trust
@@ -32,10 +32,10 @@ def changed(edits):
     return texts
 
 
-def report(script):
+def report(script, trials):
     """What `explain` says of a program, and what the program prints with each repair that ran."""
     with contextlib.redirect_stdout(io.StringIO()):
-        found = explain(script, seconds=60.0)
+        found = explain(script, seconds=60.0, trials=trials)
     d = found.diagnostic
     if d is None:
         return {"error": None, "status": found.outcome.status, "text": found.outcome.traceback}
@@ -56,5 +56,7 @@ def report(script):
 
 
 if __name__ == "__main__":
-    for path in sys.argv[1:]:
-        print(json.dumps({"script": path, **report(path)}), flush=True)
+    once = sys.argv[1] == "--once"
+    kind = Trials.NONE if once else Trials.HARMLESS
+    for path in sys.argv[1 + once :]:
+        print(json.dumps({"script": path, **report(path, kind)}), flush=True)

@@ -42,13 +42,12 @@ def same(text, wanted):
     return all(float(a) == pytest.approx(float(b), rel=1e-3, abs=2e-4) for a, b in pairs)
 
 
-@pytest.fixture(scope="module")
-def reports():
-    """What is said of all programs, by one process that explains them in turn."""
+def explained(programs, *options):
+    """What is said of programs, by name: one process explains them in turn."""
     path = os.pathsep.join(p for p in (str(SOURCE), os.environ.get("PYTHONPATH")) if p)
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
     done = subprocess.run(
-        [sys.executable, str(HERE / "batch.py"), *map(str, PROGRAMS)],
+        [sys.executable, str(HERE / "batch.py"), *options, *map(str, programs)],
         capture_output=True,
         text=True,
         env=environment,
@@ -57,6 +56,12 @@ def reports():
     )
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"script"')]
     return {Path(row["script"]).stem: row for row in rows}
+
+
+@pytest.fixture(scope="module")
+def reports():
+    """What is said of all programs."""
+    return explained(PROGRAMS)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
@@ -89,3 +94,30 @@ def test_most_repairs_are_proven(reports):
 def test_there_are_enough_kinds():
     assert len(PROGRAMS) >= 40
     assert len({fix for p in PROGRAMS for fix in header(p)["fix"].split(" | ")}) >= 20
+
+
+def test_nothing_is_found_in_healthy_programs():
+    programs = sorted((HERE / "healthy").glob("*.py"))
+    assert len(programs) >= 150
+    found = explained(programs, "--once")
+    assert len(found) == len(programs)
+    wrong = {
+        name: row
+        for name, row in found.items()
+        if row["error"] is not None or row["status"] != "clean"
+    }
+    assert not wrong, wrong
+
+
+def test_a_comment_ignores_a_finding(tmp_path):
+    text = (HERE / "healthy/same_key_for_all_strikes.py").read_text()
+    kept, other, bare = (tmp_path / f"{name}.py" for name in ("kept", "other", "bare"))
+    kept.write_text(text)
+    other.write_text(text.replace("SX0108", "SX0102"))
+    bare.write_text(text.replace("[SX0108]", ""))
+    found = explained([kept, other, bare], "--once")
+    assert [found[name]["error"] for name in ("kept", "other", "bare")] == [
+        None,
+        "KeyReuseError",
+        None,
+    ]

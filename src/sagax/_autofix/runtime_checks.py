@@ -38,6 +38,7 @@ from sagax._src.core.dtypes import DtypeTruncationWarning
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.ignores import is_ignored
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
 from sagax._src.diagnostics.spans import (
@@ -103,6 +104,8 @@ class RuntimeChecks:
             return
         self.seen.add(key)
         code = getattr(category, "code", "")
+        if is_ignored(code, span.source):
+            return
         self.found.append(warning_facts(category, message, traceback, code=code, **facts))
 
     def source(self, file: str) -> Source | None:

@@ -10,10 +10,10 @@ import sys
 from sagax._check.files import Source
 from sagax._check.findings import INVALID, UNREADABLE, Finding
 from sagax._check.interpreter import interpret
+from sagax._src.diagnostics.ignores import is_ignored
 
 __all__ = ["check"]
 
-_IGNORE = re.compile(r"#\s*sagax:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
 _LINE = re.compile(r"\bline (\d+)\b")
 _RECURSION = 5000
 
@@ -54,20 +54,10 @@ def check(source: Source) -> list[Finding]:
         return found
     finally:
         sys.setrecursionlimit(limit)
-    found += [_in_cell(source, finding) for finding in findings if not _ignored(finding, lines)]
+    for finding in findings:
+        if not is_ignored(finding.code, lines[finding.line - 1 : finding.end_line]):
+            found.append(_in_cell(source, finding))
     return found
-
-
-def _ignored(finding: Finding, lines: list[str]) -> bool:
-    """Return whether a comment on the first or the last line of a finding ignores it."""
-    for line in {finding.line, finding.end_line}:
-        comment = _IGNORE.search(lines[line - 1]) if line <= len(lines) else None
-        if comment is None:
-            continue
-        codes = comment.group(1)
-        if codes is None or finding.code in {code.strip().upper() for code in codes.split(",")}:
-            return True
-    return False
 
 
 def _in_cell(source: Source, finding: Finding) -> Finding:

@@ -12,6 +12,6 @@ def price(key, strike):
 
 # all strikes on common paths, so that the price falls strictly with the strike
 key = jax.random.key(0)
-prices = jnp.stack([price(key, strike) for strike in (0.8, 0.9, 1.0, 1.1)])
+prices = jnp.stack([price(key, strike) for strike in (0.8, 0.9, 1.0, 1.1)])  # sagax: ignore[SX0108]
 slope = jnp.diff(prices)
 print(prices.shape, bool(jnp.all(slope < 0.0)))

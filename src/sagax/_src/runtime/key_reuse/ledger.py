@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sagax._src.diagnostics.errors import KeyReuseError
+from sagax._src.diagnostics.ignores import is_ignored
 from sagax._src.diagnostics.keys import innermost_user_stack, trim_common_frames
+from sagax._src.diagnostics.spans import user_span
 
 WORD = 8  # the id of the w-th number of a raw key is WORD * (id of the key) + w
 UNKNOWN = -1  # id of an unknown key; it never counts as used twice
@@ -239,7 +241,7 @@ def consume(cells: Cells, use: Use, journal: Journal | None = None) -> None:
             if 0 <= at < ledger.size:
                 # setdefault is atomic: one of two threads is first
                 if ledger.marks[at] or ledger.uses.setdefault(at, use) is not use:
-                    raise reused(ledger.use_of(at), use)
+                    _refuse(ledger.use_of(at), use)
                 ledger.marks[at] = 1
                 if journal is not None:
                     journal.entries.append((ledger, at, use))
@@ -254,15 +256,22 @@ def consume(cells: Cells, use: Use, journal: Journal | None = None) -> None:
                 marks[offsets] = 1
                 ledger.bulk.append((offsets, use))
         if clash:
-            raise reused(ledger.use_of(int(offsets[np.argmax(before)])), use)
+            _refuse(ledger.use_of(int(offsets[np.argmax(before)])), use)
         if np.bincount(offsets).max() > 1:
-            raise reused(use, use, " (the array holds the same key several times)")
+            _refuse(use, use, " (the array holds the same key several times)")
         if journal is not None:
             journal.entries.append((ledger, offsets, use))
 
 
-def reused(first: Use | None, second: Use, more: str = "") -> KeyReuseError:
-    """Return the error for a key that is used a second time."""
+def _refuse(first: Use | None, second: Use, more: str = "") -> None:
+    """Raise KeyReuseError for a key that is used a second time, unless a comment there ignores it."""
+    error = _reused(first, second, more)
+    span = user_span(error.facts["traceback"])
+    if span is None or not is_ignored(error.code, span.source):
+        raise error
+
+
+def _reused(first: Use | None, second: Use, more: str) -> KeyReuseError:
     site = second[0]
     if site.loop:
         where = f"used in the body of {site.loop}, which uses the same key in every round"
