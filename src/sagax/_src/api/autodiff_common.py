@@ -13,20 +13,16 @@ from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.jaxpr import DebugInfo
 from sagax._src.core.references import Ref
 from sagax._src.core.tangents import Linear, Zero
-from sagax._src.core.value import aval_of, is_operand, sockets
+from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import convert, instantiate
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import linearize as linearize_transform
     from sagax._src.transforms import transpose as transpose_transform
-
-
-def as_value(x: Any) -> Any:
-    """Convert an operand to a value with an aval."""
-    return x if hasattr(x, "aval") else sockets.concrete(x)
 
 
 class FlatFunction:

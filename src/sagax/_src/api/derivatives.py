@@ -12,7 +12,6 @@ from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import (
     FlatFunction,
-    as_value,
     check_inputs,
     fix_other_arguments,
     has_derivative,
@@ -37,6 +36,8 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
+from sagax._src.higher_order.float0_outputs import is_no_tangent
+from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
@@ -52,16 +53,12 @@ if TYPE_CHECKING or lazy_imports():
 # Tangents and cotangents as users give them ------------------------------------------------------
 
 
-def _is_float0(t: Any) -> bool:
-    return isinstance(t, np.ndarray) and t.dtype == dtypes.float0
-
-
 def _check_tangents(
     leaves: Sequence[Any], paths: Callable[[], Sequence[str]], function: str
 ) -> None:
     """Raise, naming the leaf, unless every leaf is an array or a number; float0 arrays are allowed."""
     for i, x in enumerate(leaves):
-        if not (is_operand(x) or _is_float0(x)):
+        if not (is_operand(x) or is_no_tangent(x)):
             raise unusable_leaf(x, function, paths()[i], "pass an array or a number")
 
 
@@ -90,7 +87,7 @@ def _only_cotangent(function: str, fun: Any, cotangents: tuple) -> Any:
 
 def aval_of_tangent(t: Any) -> Any:
     """Return the aval of a tangent; float0 arrays are NumPy's."""
-    if _is_float0(t):
+    if is_no_tangent(t):
         from_shape = aval_of(np.zeros(t.shape, bool))
         return from_shape.with_dtype(dtypes.float0)
     return aval_of(t)

@@ -12,7 +12,6 @@ from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import (
     FlatFunction,
-    as_value,
     check_inputs,
     fix_other_arguments,
     info_of,
@@ -25,6 +24,7 @@ from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
+from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.shaping import broadcasted_iota, size_as_value

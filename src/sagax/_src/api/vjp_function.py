@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sagax._src import trees
-from sagax._src.api.autodiff_common import Pullback, as_value
+from sagax._src.api.autodiff_common import Pullback
 from sagax._src.api.reference_arguments import ReferenceArguments, contents
 from sagax._src.argument_checks.functions import structure_error
 from sagax._src.core.jaxpr import ClosedJaxpr
@@ -16,6 +16,7 @@ from sagax._src.core.staging import hoist_constants
 from sagax._src.core.tangents import Zero
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order import backward_logs
+from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.transforms.linearize import LinearMap
 
 

@@ -33,6 +33,7 @@ from sagax._src.higher_order.custom_derivative_primitives import (
     custom_jvp_p,
     custom_vjp_p,
 )
+from sagax._src.higher_order.float0_outputs import is_no_tangent
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
 
@@ -87,10 +88,6 @@ def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
         return SymbolicZero(aval) if symbolic_zeros else instantiate(Zero(aval))
 
     return trees.tree_map(zero, val)
-
-
-def _is_float0(x: Any) -> bool:
-    return getattr(x, "dtype", None) == dtypes.float0
 
 
 class UndefinedRuleError(SagaxError, AttributeError):
@@ -549,7 +546,7 @@ class custom_vjp(_Custom):
             given = [SymbolicZero(c.aval) if type(c) is Zero else c for c in cts]
         else:
             given = [
-                c if hasattr(c, "aval") or _is_float0(c) else sockets.concrete(c)
+                c if hasattr(c, "aval") or is_no_tangent(c) else sockets.concrete(c)
                 for c in map(instantiate, cts)
             ]
         result = self.bwd(*fixed, res_tree[0].unflatten(residuals), cell[0].unflatten(given))  # type: ignore[misc]

@@ -37,13 +37,13 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Con
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.trace_bodies import (
+    as_value,
     carry_to_consts,
     operand_leaves,
     permute_inputs,
     trace_body,
     type_mismatch,
     unchanged_carry,
-    value_of,
     weak_promote,
     with_outputs,
     with_tangents_grouped,
@@ -681,8 +681,8 @@ def traced_scan(
     carry, stacked = map(iter, _scan_unrolled(operands, length, unroll, params))
     return body.out_tree.unflatten(
         [
-            *(value_of(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
-            *(next(stacked) if x is None else value_of(x) for x in handed),
+            *(as_value(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
+            *(next(stacked) if x is None else as_value(x) for x in handed),
         ]
     )
 

@@ -234,8 +234,8 @@ def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
     return ClosedJaxpr(found, closed.consts)
 
 
-def value_of(x: Any) -> Any:
-    """Convert an operand to an array."""
+def as_value(x: Any) -> Any:
+    """Convert an operand to a value with an aval."""
     return x if hasattr(x, "aval") else sockets.concrete(x)
 
 

@@ -53,13 +53,13 @@ from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import paths_of, scan_p, traced_scan
 from sagax._src.higher_order.trace_bodies import (
     Body,
+    as_value,
     carry_to_consts,
     is_concrete,
     operand_leaves,
     trace_body,
     type_mismatch,
     unchanged_carry,
-    value_of,
     weak_promote,
     with_tangents_grouped,
 )
@@ -611,7 +611,7 @@ def _traced_while(
     if max_steps is not None:
         next(changed)
     return tree.unflatten(
-        [value_of(x) if f else next(changed) for x, f in zip(leaves, fixed, strict=True)]
+        [as_value(x) if f else next(changed) for x, f in zip(leaves, fixed, strict=True)]
     )
 
 

@@ -44,7 +44,7 @@ from sagax._src.primitives.structural import (
 )
 
 
-def listed(items: Sequence[Any]) -> str:
+def enumeration(items: Sequence[Any]) -> str:
     """Format shapes, dtypes or names for a message: `(3, 4), (3, 5) and (2, 4)`."""
     texts = [str(i) for i in items]
     return texts[0] if len(texts) == 1 else ", ".join(texts[:-1]) + " and " + texts[-1]
@@ -141,7 +141,7 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
         raise ShapeError(
             "the operands differ in their number of dimensions",
             function="concatenate",
-            got=listed(shapes),
+            got=enumeration(shapes),
             expected="equal numbers of dimensions",
             fix="reshape them, or give them new dimensions with lax.expand_dims",
         )
@@ -149,7 +149,7 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
         raise ShapeError(
             "scalars have no dimension to join along",
             function="concatenate",
-            got=listed(shapes),
+            got=enumeration(shapes),
             expected="arrays",
             fix="use lax.stack",
         )
@@ -158,7 +158,7 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
             function="concatenate",
             argument="dimension",
             got=dimension,
-            expected=f"a dimension from 0 to {first.ndim - 1} of shapes {listed(shapes)}",
+            expected=f"a dimension from 0 to {first.ndim - 1} of shapes {enumeration(shapes)}",
         )
     size = first.shape[dimension]
     for i, s in enumerate(shapes[1:], 1):
@@ -167,7 +167,7 @@ def _(*avals: ShapedArray, dimension: int) -> ShapedArray:
                 raise ShapeError(
                     f"operand {i} has size {own} along dimension {k}, operand 0 has size {others}",
                     function="concatenate",
-                    got=listed(shapes),
+                    got=enumeration(shapes),
                     expected=f"equal sizes in all dimensions but {dimension}, the one being joined",
                 )
         size = size + s[dimension]
@@ -351,7 +351,7 @@ def _(*avals: ShapedArray, axis: int) -> ShapedArray:
         raise ArgumentValueError(
             "the operands differ in shape",
             function="stack",
-            got=listed([a.shape for a in avals]),
+            got=enumeration([a.shape for a in avals]),
             expected="equal shapes",
         )
     shape = (*first.shape[:axis], len(avals), *first.shape[axis:])
@@ -851,7 +851,7 @@ def broadcast_shapes(*shapes: Any) -> tuple:
                     raise ArgumentValueError(
                         f"the shapes differ in size along axis {k}",
                         function="broadcast_shapes",
-                        got=listed(given),
+                        got=enumeration(given),
                         expected="equal sizes, or size 1, along each axis counted from the last",
                     )
         out.append(size)
