@@ -33,7 +33,7 @@ from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_outputs import without_no_tangents
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.runtime import call_paths, devices, working_memory
+from sagax._src.runtime import call_paths, devices, transfer_guard, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
 from sagax._src.runtime.placements import Placement, in_context
@@ -427,6 +427,10 @@ class JitFunction:
             leaves = self._requested_shardings.put_arguments(
                 requested, leaves, lambda: self._paths(args, kwargs)
             )
+        if _thread.settings.transfer_guard_host_to_device is not None:
+            for x in leaves:
+                if isinstance(x, (bool, int, float, complex, np.generic)):
+                    transfer_guard.check_to_device(x, explicit=False)
         arrays: list[Any]
         if references:
             arrays = [x if type(x) is Ref else as_array(x) for x in leaves]
@@ -691,7 +695,7 @@ class JitFunction:
         requested: list = []
         if self._requested_shardings is not None:
             requested = self._requested_shardings.of_results(traced.out_tree, closed.out_avals)
-        consts = [as_array(c) for c in closed.consts]
+        consts = [as_array(c, guarded=False) for c in closed.consts]
         target, results = jit_shardings.placement_and_results(
             closed.jaxpr, consts, committed, len(closed.in_avals), requested
         )
@@ -706,7 +710,7 @@ class JitFunction:
         results: Sequence[Any] = (),
     ) -> tuple[Lowered, list]:
         closed = traced.closed
-        consts = [as_array(c) for c in closed.consts]
+        consts = [as_array(c, guarded=False) for c in closed.consts]
         jaxpr = closed.jaxpr.replace(
             constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars]
         )

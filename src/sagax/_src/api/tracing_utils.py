@@ -237,6 +237,8 @@ def device_get(x: Any) -> Any:
 
 def _get(x: Any) -> Any:
     """Return the data of an array; a value without data (yet) is returned unchanged."""
+    if type(x) is ConcreteArray:
+        return x.fetched().__array__()
     return x.__array__() if hasattr(x, "__array__") and not isinstance(x, Tracer) else x
 
 

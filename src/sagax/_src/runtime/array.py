@@ -25,7 +25,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Sag
 from sagax._src.diagnostics.model import Label
 from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.frozen_class import record
-from sagax._src.runtime import callback_deadlock, devices, placements
+from sagax._src.runtime import callback_deadlock, devices, placements, transfer_guard
 
 _SCALARS = frozenset((bool, int, float, complex))
 _to_numpy = xla.to_numpy
@@ -124,6 +124,9 @@ class ConcreteArray(Array):
         if found is None:
             if self._buffer is None:
                 raise self._gone()
+            if config.thread.settings.transfer_guard_device_to_host is not None:
+                if self._where().platform != "cpu":
+                    transfer_guard.check_to_host(self, explicit=False)
             if active_calls.active_calls:
                 callback_deadlock.before_reading(self._buffer)
             try:
@@ -138,6 +141,17 @@ class ConcreteArray(Array):
                 raise failure from failure.__cause__
             self._host = found
         return found
+
+    def fetched(self) -> ConcreteArray:
+        """Return the array after a transfer to the host that the user asked for."""
+        guard = config.thread.settings.transfer_guard_device_to_host
+        if guard is None or self._host is not None or self.is_deleted():
+            return self
+        if self._where().platform != "cpu":
+            transfer_guard.check_to_host(self, explicit=True)
+            with config.context(transfer_guard_device_to_host=None):
+                self.host()
+        return self
 
     def _gathered(self, sharding: Sharding) -> np.ndarray:
         """Gather the contents of an array on several devices."""
@@ -603,15 +617,22 @@ def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
     return copy
 
 
-def as_array(x: Any) -> ConcreteArray:
-    """Convert any operand to a concrete array; NumPy arrays are copied, since their owner may change them."""
+def as_array(x: Any, guarded: bool = True) -> ConcreteArray:
+    """Convert any operand to a concrete array; NumPy arrays are copied, since their owner may change them.
+
+    With `guarded`, a NumPy array is an implicit transfer, which `transfer_guard` may refuse.
+    """
     kind = type(x)
     if kind is ConcreteArray:
         return x
     if kind in _SCALARS:
         return from_scalar(x, kind, config.thread.settings.x64)
     if isinstance(x, (np.ndarray, np.generic)):
-        aval = numpy_aval(x, config.thread.settings.x64)
+        settings = config.thread.settings
+        guard = settings.transfer_guard_host_to_device
+        if guard is not None and guarded and isinstance(x, np.ndarray):
+            transfer_guard.check_to_device(x, explicit=False)
+        aval = numpy_aval(x, settings.x64)
         if aval.dtype == dtypes.float0:
             host = np.zeros(aval.shape, bool)
         else:

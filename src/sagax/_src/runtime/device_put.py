@@ -25,7 +25,7 @@ from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import resolved
-from sagax._src.runtime import commit_sites, placements
+from sagax._src.runtime import commit_sites, placements, transfer_guard
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import Compiled, Lowered, execute, platform_of
 
@@ -34,12 +34,16 @@ _thread = config.thread
 
 def put(x: Any, where: Any) -> ConcreteArray:
     """Put an operand on a device or sharding, and commit it; None: leave it unchanged."""
+    if type(x) is not ConcreteArray:
+        transfer_guard.check_to_device(x, explicit=True)
+    elif where is not None and x._buffer is not None:
+        transfer_guard.check_between_devices(x, explicit=True)
     if isinstance(where, Sharding):
         if isinstance(where, SingleDeviceSharding) and where._memory_kind is None:
             where = where._device
         else:
             return commit_sites.note(_put_sharded(x, where))
-    array = as_array(x)
+    array = as_array(x, guarded=False)
     if where is None or array._device is where:
         return settled(array)
     buffer = array._buffer
@@ -73,7 +77,7 @@ def _put_sharded(x: Any, sharding: Sharding) -> ConcreteArray:
             host = x if x.dtype == aval.dtype else dtype_predicates.convert_numpy(x, aval.dtype)
             buffer = placements.put(host, sharding, share=False)
             return ConcreteArray(placements.typed(aval, sharding), None, buffer, sharding)
-    array = as_array(x)
+    array = as_array(x, guarded=False)
     aval = placements.typed(array.aval, sharding)
     if array._device is sharding and array.aval is aval:
         return array
