@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sagax._src import trees
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -447,35 +448,31 @@ def reduce(
 ) -> Any:
     """Reduce `operands` over `dimensions` with the monoid `computation`, starting from `init_values`.
 
-    `computation(x, y)` combines two scalars (or two structures of them, for several operands). It must be
+    `computation(x, y)` combines two scalars (or two pytrees of them, if `operands` is one). It must be
     associative, and `init_values` its neutral element. Sums, products, extrema and logical operations are
     recognized and use the specialized primitives.
 
     >>> lax.reduce(np.arange(5), 0, lax.add, (0,))
     Array(10, dtype=int32)
     """
-    from_single = not isinstance(operands, (tuple, list))
+    values, tree = trees.flatten_argument("reduce", "operands", operands)
+    from_single = len(values) == 1 and values[0] is operands
     if out_sharding is not None:
-        if not from_single:
-            found = reduce(operands, init_values, computation, dimensions)
-            constrained = [
-                with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found
-            ]
-            return type(operands)(constrained)
-        return with_out_sharding(
-            "reduce",
-            lambda x: reduce(x, init_values, computation, dimensions),
-            (operands,),
-            out_sharding,
+        found = trees.leaves(reduce(operands, init_values, computation, dimensions))
+        return tree.unflatten(
+            [with_out_sharding("reduce", lambda x: x, (x,), out_sharding) for x in found]
         )
-    values = [operands] if from_single else list(operands)
-    inits = [init_values] if not isinstance(init_values, (tuple, list)) else list(init_values)
+    inits, init_tree = trees.flatten_argument("reduce", "init_values", init_values)
     if len(values) != len(inits):
         raise ArgumentError(
             function="reduce",
             argument="init_values",
             got=f"{len(inits)} values",
             expected=f"one for each of {len(values)} operands",
+        )
+    if init_tree != tree and not from_single:
+        raise ArgumentValueError.about(
+            "reduce", "init_values", f"a pytree {init_tree}", f"the structure of operands, {tree}"
         )
     for i, init in enumerate(inits):
         if np.shape(init) != ():
@@ -497,14 +494,12 @@ def reduce(
             return known
     scalars = [aval_of(x).update(shape=(), weak_type=False) for x in values]
 
+    shown = "tuple" if type(operands) is tuple else f"structure {tree}"
+
     def combine(*xs: Any) -> list:
         n = len(values)
-        if from_single:
-            out = computation(*xs)
-            found = [out]
-        else:
-            out = computation(type(operands)(xs[:n]), type(operands)(xs[n:]))
-            found = list(out) if isinstance(out, (tuple, list)) else [out]
+        out = computation(tree.unflatten(xs[:n]), tree.unflatten(xs[n:]))
+        found = trees.leaves(out)
         if len(found) != n or not all(map(is_operand, found)):
             raise ArgumentError(
                 "computation must return a scalar for each operand",
@@ -512,7 +507,7 @@ def reduce(
                 argument="computation",
                 got=f"a result of type {type(out).__name__}"
                 + (f" of length {len(out)}" if isinstance(out, (tuple, list)) else ""),
-                expected="one scalar" if from_single else f"a tuple of {n} scalars",
+                expected="one scalar" if from_single else f"a {shown} of {n} scalars",
             )
         return found
 
@@ -526,7 +521,7 @@ def reduce(
     outs = reduce_p.bind(
         *values, *inits, jaxpr=ClosedJaxpr(jaxpr, consts), dimensions=axes, computation=computation
     )
-    return outs[0] if from_single else type(operands)(outs)
+    return tree.unflatten(outs)
 
 
 def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
