@@ -104,6 +104,10 @@ def test_costs_and_memory():
 def test_a_program_for_another_platform():
     lowered = sagax.jit(snp.sin).trace(X).lower(lowering_platforms=("cuda",))
     assert "stablehlo.sine" in lowered.as_text()
+    elsewhere = (
+        sagax.jit(snp.sin).trace(X).lower(lowering_platforms=("tpu",))
+    )  # no client is needed
+    assert "stablehlo.sine" in elsewhere.as_text()
     with pytest.raises(
         ValueError, match="lowered for 'cuda', and this process would run it on 'cpu'"
     ):

@@ -51,8 +51,6 @@ from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 minimum_supported_calling_convention_version = 9
 maximum_supported_calling_convention_version = 10
 
-_PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
-
 
 class DisabledSafetyCheck:
     """A safety check of `export` to disable.
@@ -475,13 +473,19 @@ def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
         return (default_export_platform(),)
     if isinstance(platforms, str) or not all(isinstance(p, str) for p in platforms):
         raise ArgumentError.about(
-            "export", "platforms", platforms, f"a sequence of names, of {', '.join(_PLATFORMS)}"
+            "export",
+            "platforms",
+            platforms,
+            f"a sequence of names, of {', '.join(devices.LOWERING_PLATFORMS)}",
         )
     names = tuple(dict.fromkeys({"gpu": "cuda"}.get(p, p) for p in platforms))
-    unknown = [p for p in names if p not in _PLATFORMS]
+    unknown = [p for p in names if p not in devices.LOWERING_PLATFORMS]
     if unknown or not names:
         raise ArgumentValueError.about(
-            "export", "platforms", list(platforms), f"some of {', '.join(_PLATFORMS)}"
+            "export",
+            "platforms",
+            list(platforms),
+            f"some of {', '.join(devices.LOWERING_PLATFORMS)}",
         )
     return names
 

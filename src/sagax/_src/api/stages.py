@@ -204,15 +204,16 @@ class TracedStage(_Stage):
 
 def _one_platform(platforms: Any) -> str:
     named = (platforms,) if isinstance(platforms, str) else tuple(platforms)
-    if len(named) != 1 or named[0] not in devices.PLATFORMS:
+    accepted = dict.fromkeys((*devices.PLATFORMS, *devices.LOWERING_PLATFORMS))
+    if len(named) != 1 or named[0] not in accepted:
         raise ArgumentValueError(
             function="lower",
             argument="lowering_platforms",
             got=platforms,
-            expected=f"one of {', '.join(map(repr, devices.PLATFORMS))}",
+            expected=f"one of {', '.join(map(repr, accepted))}",
             fix="for a program for several platforms use sagax.export.export(f, platforms=[...])",
         )
-    return devices.canonical_platform(named[0])
+    return "cuda" if named[0] == "gpu" else named[0]
 
 
 class LoweredStage(_Stage):

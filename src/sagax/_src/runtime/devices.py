@@ -41,6 +41,12 @@ class Backend:
 # --- selected platforms --------------------------------------------------------------------------------
 
 PLATFORMS: Final = ("cpu", "cuda", "gpu")
+LOWERING_PLATFORMS: Final = (
+    "cpu",
+    "cuda",
+    "rocm",
+    "tpu",
+)  # programs are lowered for more than run here
 _ALIASES: Final = {"gpu": "cuda"}
 _DOCTOR: Final = "run `python -m sagax doctor`, which finds out why and says what to do"
 
