@@ -698,7 +698,7 @@ X = np.arange(8.0)
         (
             lambda: sagax.shard_map(lambda x: x, mesh=mesh_of(sagax, x=4), out_specs=P("x"))(X),
             ValueError,
-            r"without in_specs all axes of the mesh must be Explicit",
+            r"without in_specs the axes that are mapped must be Explicit",
         ),
         (
             bad(lambda x: lax.pcast(x, "x", to="varying"), P("x"), P("x"), X),

@@ -183,7 +183,7 @@ def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: t
     with tracing(fun, "shard_map"):
         for i, (x, spec) in enumerate(zip(operands, given, strict=True)):
             if spec is Infer:
-                given[i] = spec = _inferred(x, i, names, label)
+                given[i] = spec = _inferred(region, x, i, names, label)
             _check_input(region, aval_of(x), spec, i, names, label)
         avals = [region.part(aval_of(x), s) for x, s in zip(operands, given, strict=True)]
         others = tuple([x for x, m in zip(leaves, mapped, strict=True) if not m])
@@ -268,17 +268,23 @@ def _spread_out(fun: Callable, out_specs: Any, out_tree: Any) -> list:
     return [PartitionSpec() if s is None else s for s in found]
 
 
-def _inferred(x: Any, i: int, names: Callable[[], Sequence[str]], label: str) -> PartitionSpec:
+def _inferred(
+    region: Region, x: Any, i: int, names: Callable[[], Sequence[str]], label: str
+) -> PartitionSpec:
+    """Return how the type of an argument says that it is cut along the manual axes."""
     sharding = aval_of(x).sharding
-    if sharding is None or not sharding.mesh.are_all_axes_explicit:
+    if sharding is None or not region.manual_axes.issubset(sharding.mesh.explicit_axes):
         raise ArgumentValueError(
-            "without in_specs all axes of the mesh must be Explicit, so that types tell how arguments are cut",
+            "without in_specs the axes that are mapped must be Explicit, so that types tell how arguments are cut",
             function=label,
             argument="in_specs",
             got=f"nothing, and {names()[i]} of type {aval_of(x).str_short(short_dtypes=False)}",
             expected="a PartitionSpec for each argument",
         )
-    return sharding.spec
+    spec = sharding.spec
+    return PartitionSpec(
+        *[tuple([n for n in spec.axes(k) if n in region.manual_axes]) for k in range(len(spec))]
+    )
 
 
 def _check_axes(region: Region, spec: PartitionSpec, **facts: Any) -> None:

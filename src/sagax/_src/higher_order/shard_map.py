@@ -76,15 +76,28 @@ class Region:
             for name, size in mesh.shape_tuple
             if name in self.manual_axes
         ]
-        seen = mesh.abstract_mesh.update_axis_types(
-            dict.fromkeys(self.manual_axes, AxisType.Manual)
-        )
+        seen = self._seen(mesh)
         concrete = mesh if isinstance(mesh, Mesh) else meshes.concrete_mesh()
         with (
             current(AxisTrace(state.trace, axes)),
             meshes.entered(mesh=concrete, abstract_mesh=seen),
         ):
             yield
+
+    def _seen(self, mesh: Any) -> Any:
+        """Return the mesh that types inside of the body are over."""
+        manual = dict.fromkeys(self.manual_axes, AxisType.Manual)
+        return mesh.abstract_mesh.update_axis_types(manual)
+
+    def _sharding_inside(self, aval: Any) -> Any:
+        """Return the sharding along the Explicit axes that are not manual here, None if types show none."""
+        if aval.sharding is None or self.manual_axes.issuperset(aval.sharding.mesh.explicit_axes):
+            return None
+        spec = aval.sharding.spec
+        parts = [
+            tuple([n for n in spec.axes(i) if n not in self.manual_axes]) for i in range(aval.ndim)
+        ]
+        return NamedSharding(self._seen(aval.sharding.mesh), PartitionSpec(*parts))
 
     def size(self, axes: Sequence[Any]) -> int:
         """Return the number of devices along the axes."""
@@ -108,7 +121,8 @@ class Region:
         for i in range(len(spec)):
             shape[i] = shape[i] // self.size(spec.axes(i))
         vma = aval.vma | frozenset(spec.used_axes()) if self.check_vma else aval.vma
-        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma)
+        sharding = self._sharding_inside(aval)
+        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, sharding, vma)
 
     def whole(self, aval: Any, spec: PartitionSpec) -> Any:
         """Return the type of the global array with shards of type `aval`."""
@@ -169,14 +183,20 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
     outs = list(map(region.whole, jaxpr.out_avals, out_specs))
     for a in avals:
         if a.sharding is not None:  # types record shardings
+            inside = [part.sharding for part in jaxpr.out_avals]
             return [
-                _with_sharding(o, s, a.sharding.mesh) for o, s in zip(outs, out_specs, strict=True)
+                _with_sharding(o, s, a.sharding.mesh, i)
+                for o, s, i in zip(outs, out_specs, inside, strict=True)
             ]
     return outs
 
 
-def _with_sharding(aval: Any, spec: PartitionSpec, mesh: Any) -> Any:
-    parts = [tuple([n for n in spec.axes(i) if n in mesh.explicit_axes]) for i in range(aval.ndim)]
+def _with_sharding(aval: Any, spec: PartitionSpec, mesh: Any, inside: Any) -> Any:
+    """Return the type of a global result: cut along the manual axes of `spec`, and as its parts are."""
+    parts = []
+    for i in range(aval.ndim):
+        rest = () if inside is None else inside.spec.axes(i)
+        parts.append((*[n for n in spec.axes(i) if n in mesh.explicit_axes], *rest))
     return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*parts)))
 
 

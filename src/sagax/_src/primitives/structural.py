@@ -388,10 +388,12 @@ def _(call: Any) -> list:
         # all dimensions before the last sharded one must be fully sharded: then shards are contiguous
         in_order = all(call.parts(cuts[i]) == old[i] for i in wide[: wide.index(cut[-1])])
         from_first = cut == wide[: len(cut)]  # merged dimensions are sharded without a gap
-        if (len(small) == 1 and from_first) or (
-            small and in_order and new[small[0]] % call.parts(axes) == 0
-        ):
+        dealt = _deal(axes, [new[k] for k in small], call) if in_order else None
+        if len(small) == 1 and from_first:
             found[small[0]] = axes
+        elif dealt is not None:
+            for k, cut_along in zip(small, dealt, strict=False):
+                found[k] = cut_along
         else:
             raise call.wrong(
                 f"this reshape to {new} is not supported for an operand that is divided along "
@@ -400,6 +402,25 @@ def _(call: Any) -> list:
                 f"to {call.required_spec(0, cut[0], ())}",
             )
     return [tuple(found)]
+
+
+def _deal(axes: tuple, sizes: Sequence[int], call: Any) -> list[tuple] | None:
+    """Deal mesh axes, the first outermost, to dimensions that are split from one; None if they do not fit.
+
+    All dimensions but the last of them must be cut down to single elements: then shards are contiguous.
+    """
+    found: list[tuple] = []
+    rest = list(axes)
+    for size in sizes:
+        taken: list[Any] = []
+        while rest and size % call.parts((*taken, rest[0])) == 0:
+            taken.append(rest.pop(0))
+        found.append(tuple(taken))
+        if not rest:
+            return found
+        if call.parts(tuple(taken)) != size:
+            return None
+    return None
 
 
 def _groups(old: tuple, new: tuple) -> list[tuple[list[int], list[int]]]:
