@@ -42,7 +42,7 @@ def test_what_an_export_knows_of_devices(exported, mesh):
         assert e.in_shardings_hlo == (None, None)  # as in jax 0.12
         assert e.in_shardings_jax(mesh) == (NamedSharding(mesh, P("a", "b")), None)
         assert e.out_shardings_jax(mesh) == (NamedSharding(mesh, P("a")), None)
-        assert e.in_avals == exported.in_avals and e.in_avals[0].sharding is None
+        assert e.in_avals == exported.in_avals and e.in_avals[0].explicit_sharding is None
         with pytest.raises(ValueError, match="exported over a mesh of the axes"):
             e.in_shardings_jax(Mesh(mesh.devices.reshape(8), ("z",)))
     text = exported.mlir_module()

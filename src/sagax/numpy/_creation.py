@@ -12,7 +12,7 @@ import sagax.numpy._base as _base
 from sagax._src.api.tracing_utils import device_put
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
-from sagax._src.core.shardings import Sharding
+from sagax._src.core.shardings import Sharding, sharding_of_struct
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
@@ -180,10 +180,9 @@ def _device_like(x: Any, shape: Any, device: Any) -> Any:
     if device is not None or (shape is not None and not _is_shape_of(x, shape)):
         return device
     if not isinstance(x, Array):
-        sharding = getattr(x, "sharding", None)  # that of a ShapeDtypeStruct
-        return sharding if isinstance(sharding, Sharding) else None
+        return sharding_of_struct(x)
     bound = getattr(x, "_device", None)
-    return x.aval.sharding if bound is None else bound
+    return x.aval.explicit_sharding if bound is None else bound
 
 
 def _is_shape_of(x: Any, shape: Any) -> bool:

@@ -514,7 +514,7 @@ def _exported(
     placement: tuple[Placement, Sequence[Any]] | None,
 ) -> Exported:
     in_avals, out_avals = [
-        [a if a.sharding is None else a.update(sharding=None) for a in avals]
+        [a if a.explicit_sharding is None else a.update(sharding=None) for a in avals]
         for avals in (closed.in_avals, closed.out_avals)
     ]
     labels = _argument_labels(in_tree)

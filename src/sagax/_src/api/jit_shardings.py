@@ -9,7 +9,13 @@ from sagax._src import config, trees
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import Mesh, PartitionSpec
-from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, SingleDeviceSharding
+from sagax._src.core.shardings import (
+    NamedSharding,
+    Sharding,
+    ShardingError,
+    SingleDeviceSharding,
+    sharding_of_struct,
+)
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.lazy_import import lazy_imports
@@ -191,7 +197,7 @@ def refuse_memory_kind(sharding: Any) -> None:
 def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
     """Make operands of arrays and of `ShapeDtypeStruct`s, which may have a sharding too."""
     return [
-        x if isinstance(x, ConcreteArray) else _Operand(a, getattr(x, "sharding", None))
+        x if isinstance(x, ConcreteArray) else _Operand(a, sharding_of_struct(x))
         for x, a in zip(leaves, avals, strict=True)
     ]
 

@@ -93,7 +93,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
             found.append(leaf)
             continue
         named = _named(sharding, leaf, path, name)
-        have = aval_of(leaf).sharding
+        have = aval_of(leaf).explicit_sharding
         if have is not None and named.mesh.are_all_axes_explicit:
             _assert_same(have, named, leaf, path)
         found.append(sharding_constraint_p.bind(leaf, sharding=named))

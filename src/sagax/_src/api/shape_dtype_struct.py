@@ -77,7 +77,9 @@ class ShapeDtypeStruct:
     @classmethod
     def of(cls, aval: Any) -> ShapeDtypeStruct:
         """Make the struct of an aval."""
-        found = cls(aval.shape, aval.dtype, sharding=aval.sharding, weak_type=aval.weak_type)
+        found = cls(
+            aval.shape, aval.dtype, sharding=aval.explicit_sharding, weak_type=aval.weak_type
+        )
         found.aval = found.aval.with_vma(aval.vma)
         return found
 
@@ -90,7 +92,7 @@ class ShapeDtypeStruct:
         """
         aval = shaped(x)
         committed = is_operand(x) and getattr(x, "_device", None) is not None
-        sharding = x.sharding if committed else aval.sharding
+        sharding = x.sharding if committed else aval.explicit_sharding
         found = cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
         found.aval = found.aval.with_vma(aval.vma)
         return found

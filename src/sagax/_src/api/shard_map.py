@@ -272,7 +272,7 @@ def _inferred(
     region: Region, x: Any, i: int, names: Callable[[], Sequence[str]], label: str
 ) -> PartitionSpec:
     """Return how the type of an argument says that it is cut along the manual axes."""
-    sharding = aval_of(x).sharding
+    sharding = aval_of(x).explicit_sharding
     if sharding is None or not region.manual_axes.issubset(sharding.mesh.explicit_axes):
         raise ArgumentValueError(
             "without in_specs the axes that are mapped must be Explicit, so that types tell how arguments are cut",

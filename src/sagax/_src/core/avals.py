@@ -7,6 +7,7 @@ values is therefore an identity test, and a tuple of avals is a cheap cache key.
 from __future__ import annotations
 
 import collections
+import functools
 import threading
 import weakref
 from typing import Any
@@ -15,8 +16,8 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes
-from sagax._src.core.meshes import ManualAxisType
-from sagax._src.core.shardings import dimensions_text
+from sagax._src.core.meshes import AbstractMesh, ManualAxisType, PartitionSpec
+from sagax._src.core.shardings import NamedSharding, dimensions_text
 
 no_axes: frozenset = frozenset()
 
@@ -33,6 +34,7 @@ class ShapedArray:
     `shape` is a tuple of ints or symbolic dimensions, `dtype` a NumPy or extended dtype. `weak_type` marks
     a dtype that came from a Python scalar, and that yields to other dtypes in promotion. `vma` holds,
     inside `shard_map`, the names of the mesh axes along which values may differ between devices.
+    `explicit_sharding` is the sharding along Explicit axes, None where there are none.
 
     >>> from sagax.core import ShapedArray
     >>> ShapedArray((3,), np.float32) is ShapedArray((3,), np.float32)
@@ -43,9 +45,9 @@ class ShapedArray:
         "__weakref__",
         "_tangent",
         "dtype",
+        "explicit_sharding",
         "ndim",
         "shape",
-        "sharding",
         "vma",
         "weak_type",
     )
@@ -54,7 +56,7 @@ class ShapedArray:
     dtype: Any
     weak_type: bool
     ndim: int
-    sharding: Any
+    explicit_sharding: Any
     vma: frozenset
     _tangent: ShapedArray | None
 
@@ -66,6 +68,12 @@ class ShapedArray:
         sharding: Any = None,
         vma: frozenset = no_axes,
     ) -> ShapedArray:
+        if (
+            sharding is not None
+            and getattr(sharding, "mesh", None) is not None
+            and sharding.mesh.empty
+        ):
+            sharding = None
         return intern_aval(
             dims.canonical_shape(shape),
             dtypes.as_dtype(dtype),
@@ -79,6 +87,11 @@ class ShapedArray:
         return dims.size(self.shape)
 
     @property
+    def sharding(self) -> NamedSharding:
+        """The sharding along Explicit axes; over an empty mesh where there are none."""
+        return self.explicit_sharding or _no_sharding(self.ndim)
+
+    @property
     def named_shape(self) -> dict:
         return {}
 
@@ -88,7 +101,7 @@ class ShapedArray:
             "shape": self.shape,
             "dtype": self.dtype,
             "weak_type": self.weak_type,
-            "sharding": self.sharding,
+            "sharding": self.explicit_sharding,
             "vma": self.vma,
         }
         if "shape" in changes and len(changes["shape"]) != self.ndim:
@@ -107,17 +120,17 @@ class ShapedArray:
         return (
             self
             if not self.weak_type
-            else intern_aval(self.shape, self.dtype, False, self.sharding, self.vma)
+            else intern_aval(self.shape, self.dtype, False, self.explicit_sharding, self.vma)
         )
 
     def with_vma(self, vma: frozenset) -> ShapedArray:
         """Return the same aval, varying along other axes of the mesh."""
         if vma == self.vma:
             return self
-        return intern_aval(self.shape, self.dtype, self.weak_type, self.sharding, vma)
+        return intern_aval(self.shape, self.dtype, self.weak_type, self.explicit_sharding, vma)
 
     def with_dtype(self, dtype: Any, weak_type: bool = False) -> ShapedArray:
-        return intern_aval(self.shape, dtype, weak_type, self.sharding, self.vma)
+        return intern_aval(self.shape, dtype, weak_type, self.explicit_sharding, self.vma)
 
     def to_tangent_aval(self) -> ShapedArray:
         """Return the aval of the tangents of such values: itself for inexact dtypes, float0 otherwise."""
@@ -125,7 +138,7 @@ class ShapedArray:
         if tangent is None:
             dtype = dtypes.tangent_dtype(self.dtype)
             weak = self.weak_type and dtype is self.dtype
-            tangent = intern_aval(self.shape, dtype, weak, self.sharding, self.vma)
+            tangent = intern_aval(self.shape, dtype, weak, self.explicit_sharding, self.vma)
             self._tangent = tangent if tangent is not self else self
         return tangent
 
@@ -137,8 +150,8 @@ class ShapedArray:
         """Return the aval as jaxprs and messages show it: `f32[3,4]`."""
         name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
         sizes = ",".join(map(str, self.shape))
-        if self.sharding is not None:
-            sizes = dimensions_text(self.shape, self.sharding)
+        if self.explicit_sharding is not None:
+            sizes = dimensions_text(self.shape, self.explicit_sharding)
         return f"{name}[{sizes}]{self._varying() if self.vma else ''}"
 
     def _varying(self) -> str:
@@ -159,6 +172,11 @@ class ShapedArray:
 
     def __reduce__(self) -> tuple:
         return ShapedArray, (self.shape, self.dtype, self.weak_type)
+
+
+@functools.lru_cache(maxsize=64)
+def _no_sharding(ndim: int) -> NamedSharding:
+    return NamedSharding(AbstractMesh((), ()), PartitionSpec(*[None] * ndim))
 
 
 _new = object.__new__
@@ -186,7 +204,7 @@ def _make(key: tuple) -> ShapedArray:
         if found is not None:
             return found
         aval = _new(ShapedArray)
-        aval.shape, aval.dtype, aval.weak_type, aval.sharding, aval.vma = key
+        aval.shape, aval.dtype, aval.weak_type, aval.explicit_sharding, aval.vma = key
         aval.ndim = len(aval.shape)
         aval._tangent = None
 

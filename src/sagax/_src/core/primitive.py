@@ -240,9 +240,11 @@ class Primitive:
             if not self.takes_references:
                 raise _reference_operand(self, in_avals)
             return rule(*in_avals, **params)
-        divided = any(a.sharding is not None for a in in_avals)
+        divided = any(a.explicit_sharding is not None for a in in_avals)
         if divided and not (self.is_higher_order or self.sets_sharding):
-            plain = tuple([a if a.sharding is None else a.update(sharding=None) for a in in_avals])
+            plain = tuple(
+                [a if a.explicit_sharding is None else a.update(sharding=None) for a in in_avals]
+            )
             return sharding_rules.infer(self, in_avals, self._abstract(plain, params), params)
         varying = avals.no_axes.union(*[a.vma for a in in_avals])
         if not varying:

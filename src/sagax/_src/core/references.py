@@ -54,6 +54,7 @@ class AbstractRef:
     ndim = property(lambda self: self.inner_aval.ndim)
     size = property(lambda self: self.inner_aval.size)
     sharding = property(lambda self: self.inner_aval.sharding)
+    explicit_sharding = property(lambda self: self.inner_aval.explicit_sharding)
     vma = property(lambda self: self.inner_aval.vma)
 
     def _of(self, inner: Any) -> AbstractRef:
@@ -82,8 +83,8 @@ class AbstractRef:
 
     def __repr__(self) -> str:
         name, sizes = dtypes.name(self.dtype), ",".join(map(str, self.shape))
-        if self.sharding is not None:
-            sizes = dimensions_text(self.shape, self.sharding)
+        if self.explicit_sharding is not None:
+            sizes = dimensions_text(self.shape, self.explicit_sharding)
         return f"Ref{{{name}[{sizes}]}}"
 
     def __reduce__(self) -> tuple:

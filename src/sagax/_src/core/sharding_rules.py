@@ -33,8 +33,8 @@ class Call:
         self.outs = outs
         self.params = params
         self.cuts: list[Cuts] = [
-            tuple([a.sharding.spec.axes(i) for i in range(a.ndim)])
-            if getattr(a, "sharding", None) is not None
+            tuple([a.explicit_sharding.spec.axes(i) for i in range(a.ndim)])
+            if getattr(a, "explicit_sharding", None) is not None
             else ((),) * len(a.shape)
             for a in avals
         ]
@@ -189,7 +189,7 @@ def common_mesh(name: str, avals: Sequence[Any]) -> Any:
     """Return the mesh of all operands that have one in their types."""
     found, first = None, 0
     for i, a in enumerate(avals):
-        sharding = getattr(a, "sharding", None)
+        sharding = getattr(a, "explicit_sharding", None)
         if sharding is None or sharding.mesh is found:
             continue
         if found is not None:

@@ -602,6 +602,14 @@ def same_sharding(a: NamedSharding | None, b: NamedSharding | None) -> bool:
     return all(a.spec.axes(i) == b.spec.axes(i) for i in range(count))
 
 
+def sharding_of_struct(x: Any) -> Sharding | None:
+    """Return the sharding of a type or a `ShapeDtypeStruct`; None for one over an empty mesh, which says nothing."""
+    found = getattr(x, "sharding", None)
+    if isinstance(found, NamedSharding) and found.mesh.empty:
+        return None
+    return found if isinstance(found, Sharding) else None
+
+
 def dimensions_text(shape: tuple, sharding: NamedSharding) -> str:
     """Format sizes and the axes that shard them: `8@x,4@(x,y),3`."""
     found = []

@@ -145,7 +145,7 @@ def type_text(value: Any) -> str:
     dtype: Any = getattr(aval, "dtype", None)
     if type(shape) is not tuple or dtype is None:
         return ""
-    if hasattr(aval, "str_short") and getattr(aval, "sharding", None) is not None:
+    if hasattr(aval, "str_short") and getattr(aval, "explicit_sharding", None) is not None:
         return aval.str_short(short_dtypes=False)  # it shows the sharding
     sizes = ",".join(map(str, cast("tuple[Any, ...]", shape)))
     return f"{getattr(dtype, 'name', dtype)}[{sizes}]"

@@ -76,7 +76,7 @@ class Region:
             for name, size in mesh.shape_tuple
             if name in self.manual_axes
         ]
-        seen = self._seen(mesh)
+        seen = self._mesh_inside(mesh)
         concrete = mesh if isinstance(mesh, Mesh) else meshes.concrete_mesh()
         with (
             current(AxisTrace(state.trace, axes)),
@@ -84,20 +84,22 @@ class Region:
         ):
             yield
 
-    def _seen(self, mesh: Any) -> Any:
+    def _mesh_inside(self, mesh: Any) -> Any:
         """Return the mesh that types inside of the body are over."""
         manual = dict.fromkeys(self.manual_axes, AxisType.Manual)
         return mesh.abstract_mesh.update_axis_types(manual)
 
     def _sharding_inside(self, aval: Any) -> Any:
         """Return the sharding along the Explicit axes that are not manual here, None if types show none."""
-        if aval.sharding is None or self.manual_axes.issuperset(aval.sharding.mesh.explicit_axes):
+        if aval.explicit_sharding is None or self.manual_axes.issuperset(
+            aval.explicit_sharding.mesh.explicit_axes
+        ):
             return None
-        spec = aval.sharding.spec
+        spec = aval.explicit_sharding.spec
         parts = [
             tuple([n for n in spec.axes(i) if n not in self.manual_axes]) for i in range(aval.ndim)
         ]
-        return NamedSharding(self._seen(aval.sharding.mesh), PartitionSpec(*parts))
+        return NamedSharding(self._mesh_inside(aval.explicit_sharding.mesh), PartitionSpec(*parts))
 
     def size(self, axes: Sequence[Any]) -> int:
         """Return the number of devices along the axes."""
@@ -182,10 +184,10 @@ def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
     region = _region(params)
     outs = list(map(region.whole, jaxpr.out_avals, out_specs))
     for a in avals:
-        if a.sharding is not None:  # types record shardings
-            inside = [part.sharding for part in jaxpr.out_avals]
+        if a.explicit_sharding is not None:  # types record shardings
+            inside = [part.explicit_sharding for part in jaxpr.out_avals]
             return [
-                _with_sharding(o, s, a.sharding.mesh, i)
+                _with_sharding(o, s, a.explicit_sharding.mesh, i)
                 for o, s, i in zip(outs, out_specs, inside, strict=True)
             ]
     return outs

@@ -152,8 +152,8 @@ def type_mismatch(
         if same_type(have, target):
             which = "shardings do not match"
             parts = (
-                [target.sharding.spec.axes(i) for i in range(target.ndim)]
-                if target.sharding
+                [target.explicit_sharding.spec.axes(i) for i in range(target.ndim)]
+                if target.explicit_sharding
                 else []
             )
             spec = PartitionSpec(*parts)
@@ -175,7 +175,7 @@ def type_mismatch(
 
 
 def _same(a: Any, b: Any) -> bool:
-    return same_type(a, b) and same_sharding(a.sharding, b.sharding)
+    return same_type(a, b) and same_sharding(a.explicit_sharding, b.explicit_sharding)
 
 
 def unchanged_carry(jaxpr: ClosedJaxpr, n_consts: int, n_carry: int) -> list[bool]:

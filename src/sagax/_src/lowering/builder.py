@@ -473,8 +473,8 @@ class Builder:
                     results = [results]
             self.exact, self.exact_around = exact, around
             for v, r in zip(eqn.outvars, results, strict=True):
-                if v.aval.sharding is not None and not eqn.primitive.is_higher_order:
-                    r = constrained(self, r, v.aval.sharding)
+                if v.aval.explicit_sharding is not None and not eqn.primitive.is_higher_order:
+                    r = constrained(self, r, v.aval.explicit_sharding)
                 # rules may be careless about weak types, not about types
                 env[v] = r if r.aval is v.aval else r.with_weakness(v.aval)
         self.location, self.outs = outer_location, outer_outs

@@ -46,7 +46,7 @@ def resolved(given: Any, function: str, argument: str, mesh: Any = None) -> Shar
         found = meshes.concrete_mesh() or meshes.get_abstract_mesh()
         if found.empty:
             found = mesh
-        if found is None:
+        if found is None or found.empty:
             raise MissingMeshError(
                 f"{function} requires a non-empty mesh in context if you are passing "
                 f"`PartitionSpec`s to {argument}",
@@ -157,7 +157,7 @@ def _primitive(name: str, open_entry: Any, **answers: Any) -> Primitive:
     def _(x: Any, *, sharding: NamedSharding) -> Any:
         check_not_manual(sharding)
         shown = shown_in_type(sharding, x.ndim)
-        return x if x.sharding is shown else x.update(sharding=shown)
+        return x if x.explicit_sharding is shown else x.update(sharding=shown)
 
     @p.jvp
     def _(primals: Sequence[Any], tangents: Sequence[Any], *, sharding: NamedSharding) -> tuple:
@@ -173,7 +173,7 @@ def _primitive(name: str, open_entry: Any, **answers: Any) -> Primitive:
         (x,), (d,) = args, in_dims
         parts = list(sharding.spec) + [None] * (d - len(sharding.spec))
         entry = open_entry if axis.spmd_name is None else axis.spmd_name
-        shown = aval_of(x).sharding
+        shown = aval_of(x).explicit_sharding
         if shown is not None and shown.spec.axes(d):
             entry = shown.spec.axes(d)
         elif axis.cut is not None and not set(axis.cut[1]) & set(sharding.spec.used_axes()):
@@ -210,9 +210,9 @@ forget_p.lower_rule = lambda b, x, mesh: x
 @forget_p.abstract
 def _(x: Any, *, mesh: Any) -> Any:
     """Return the type over a mesh of the same axes of which fewer are Explicit."""
-    if x.sharding is None:
+    if x.explicit_sharding is None:
         return x
-    return x.update(sharding=shown_in_type(NamedSharding(mesh, x.sharding.spec), x.ndim))
+    return x.update(sharding=shown_in_type(NamedSharding(mesh, x.explicit_sharding.spec), x.ndim))
 
 
 @forget_p.jvp

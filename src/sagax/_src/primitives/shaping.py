@@ -27,7 +27,7 @@ from sagax._src.core.families import (
 )
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
-from sagax._src.core.shardings import Sharding
+from sagax._src.core.shardings import Sharding, sharding_of_struct
 from sagax._src.core.tangents import Zero, is_linear, is_zero, set_zero_derivative
 from sagax._src.core.value import Array, aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
@@ -793,10 +793,9 @@ def full_like(
     if sharding is None and shape is None:
         if isinstance(x, Array):
             sharding = getattr(x, "_device", None)  # same sharding as an array on many devices
-            sharding = sharding if isinstance(sharding, Sharding) else x.aval.sharding
+            sharding = sharding if isinstance(sharding, Sharding) else x.aval.explicit_sharding
         else:
-            sharding = getattr(x, "sharding", None)  # that of a ShapeDtypeStruct
-            sharding = sharding if isinstance(sharding, Sharding) else None
+            sharding = sharding_of_struct(x)
     if sharding is not None:
         plain = ShapedArray(x.shape, x.dtype, getattr(x, "weak_type", False))
         within = functools.partial(full_like, plain, fill_value, dtype, shape)

@@ -386,7 +386,7 @@ class ConcreteArray(Array):
         if not self.aval.shape:
             raise TypeError("iteration over a 0-d array")
         x = self
-        if self.aval.sharding is not None:
+        if self.aval.explicit_sharding is not None:
             # a consumer would refuse it by its type alone
             unsharded = self.aval.update(sharding=None)
             x = ConcreteArray(unsharded, self._host, self._buffer, self._device)

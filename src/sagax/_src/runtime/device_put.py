@@ -64,7 +64,7 @@ def put(x: Any, where: Any) -> ConcreteArray:
 
 def unsharded_aval(aval: Any) -> Any:
     """Return the type of an array on one device."""
-    return aval if aval.sharding is None else aval.update(sharding=None)
+    return aval if aval.explicit_sharding is None else aval.update(sharding=None)
 
 
 def _put_sharded(x: Any, sharding: Sharding) -> ConcreteArray:
@@ -150,9 +150,9 @@ def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
 def forget(x: Any, *, mesh: Any) -> ConcreteArray:
     """Return an array whose type shows only the Explicit axes of `mesh`."""
     array = as_array(x)
-    if array.aval.sharding is None:
+    if array.aval.explicit_sharding is None:
         return array
-    shown = shown_in_type(NamedSharding(mesh, array.aval.sharding.spec), array.ndim)
+    shown = shown_in_type(NamedSharding(mesh, array.aval.explicit_sharding.spec), array.ndim)
     return ConcreteArray(
         array.aval.update(sharding=shown), array._host, array._buffer, array._device
     )

@@ -93,12 +93,12 @@ def replicated(placement: Placement) -> NamedSharding | None:
 def typed(aval: Any, sharding: Sharding) -> Any:
     """Return the type of an array of this sharding: it shows Explicit axes."""
     shown = shown_in_type(sharding, aval.ndim)
-    return aval if aval.sharding is shown else aval.update(sharding=shown)
+    return aval if aval.explicit_sharding is shown else aval.update(sharding=shown)
 
 
 def typed_result(aval: Any, mesh: Mesh) -> NamedSharding | None:
     """Return the sharding in the type of a result, if it covers all axes."""
-    shown = getattr(aval, "sharding", None)
+    shown = getattr(aval, "explicit_sharding", None)
     if shown is None or not mesh.are_all_axes_explicit:
         return None
     if shown.mesh.shape_tuple != mesh.shape_tuple:

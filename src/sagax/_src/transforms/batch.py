@@ -48,15 +48,19 @@ class BatchAxis:
 def unmapped(aval: Any, dim: int) -> Any:
     """Return the type of one example, for an array of type `aval` mapped along `dim`."""
     shape = aval.shape[:dim] + aval.shape[dim + 1 :]
-    sharding = without_dimension(aval.sharding, dim)
+    sharding = without_dimension(aval.explicit_sharding, dim)
     return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
 
 def example_sharding(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
     """Return the mesh and axes that shard the examples of operands, if their types show it."""
     for aval, d in zip(avals, in_dims, strict=True):
-        if d is not None and aval.sharding is not None and aval.sharding.spec.axes(d):
-            return aval.sharding.mesh, aval.sharding.spec.axes(d)
+        if (
+            d is not None
+            and aval.explicit_sharding is not None
+            and aval.explicit_sharding.spec.axes(d)
+        ):
+            return aval.explicit_sharding.mesh, aval.explicit_sharding.spec.axes(d)
     return None
 
 
@@ -64,10 +68,10 @@ def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
     """Return the type of `size` examples stacked along `dim`."""
     shape = (*aval.shape[:dim], size, *aval.shape[dim:])
     if cut is None:
-        sharding = with_dimension(aval.sharding, dim)
+        sharding = with_dimension(aval.explicit_sharding, dim)
     else:
         mesh, axes = cut
-        own = aval.sharding or NamedSharding(mesh, PartitionSpec())
+        own = aval.explicit_sharding or NamedSharding(mesh, PartitionSpec())
         sharding = with_dimension(own, dim, axes)
     return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
 
@@ -234,7 +238,7 @@ def _shard_examples(x: Any, cut: Any) -> Any:
     if cut is None:
         return x
     mesh, axes = cut
-    own = aval_of(x).sharding
+    own = aval_of(x).explicit_sharding
     rest = () if own is None else own.spec[1:]
     if own is not None and set(axes) & set(own.spec.used_axes()):
         return x

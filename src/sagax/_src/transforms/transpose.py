@@ -112,8 +112,11 @@ def _backward(
             return
         if aval_of(ct).vma:  # of a value that several devices share
             ct = sum_to(ct, v.aval)
-        if v.aval.sharding is not None and aval_of(ct).sharding is not v.aval.sharding:
-            ct = reshard_p.bind(ct, sharding=v.aval.sharding)
+        if (
+            v.aval.explicit_sharding is not None
+            and aval_of(ct).explicit_sharding is not v.aval.explicit_sharding
+        ):
+            ct = reshard_p.bind(ct, sharding=v.aval.explicit_sharding)
         have = cts.get(v)
         cts[v] = ct if have is None else add_any_p.bind(have, ct)
 
@@ -143,7 +146,9 @@ def _backward(
         if eqn.inner is not None:
             here.origin, here.around = Backward(eqn.inner), eqn.outer
         mask = None if masks is None else masks.take(eqn)
-        if not primitive.is_higher_order and any(v.aval.sharding is not None for v in eqn.invars):
+        if not primitive.is_higher_order and any(
+            v.aval.explicit_sharding is not None for v in eqn.invars
+        ):
             # cotangents get the sharding of their variables when they are summed
             ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
             args = [a if type(a) is Linear else left_to_compiler(a) for a in args]
