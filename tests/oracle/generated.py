@@ -49,9 +49,9 @@ KEYWORDS: dict[str, list[str]] = {
     "promote_integers": ["False"], "include_initial": ["True"], "wrap_negative_indices": ["False"], "unique_indices": ["True"], "indices_are_sorted": ["True"], "axis_size": ["3"], "stride": ["2"],
     "limit_index": ["2"], "start_index": ["1"], "accuracy": ["None"], "rounding_method": ["jax.lax.RoundingMethod.TO_NEAREST_EVEN"], "num_keys": ["1"], "operand_dimension": ["0"],
 }  # fmt: skip
-# Functions whose operands are sizes, which must not be extreme.
+# Functions whose operands are sizes, or numbers of rounds, which must not be extreme.
 SIZES = set(
-    "arange linspace logspace geomspace bartlett blackman hamming hanning kaiser tri eye identity ones zeros full empty indices"
+    "gcd lcm arange linspace logspace geomspace bartlett blackman hamming hanning kaiser tri eye identity ones zeros full empty indices"
     " repeat tile pad diag diagflat bincount resize vander one_hot iota broadcasted_iota bernoulli factorial mask_indices tril_indices"
     " triu_indices fftfreq rfftfreq unpackbits packbits hilbert hankel toeplitz pascal dft hadamard".split()
 )
