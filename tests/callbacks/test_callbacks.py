@@ -651,3 +651,31 @@ def test_many_programs_with_effects_inside_of_a_function():
     f(later(snp.float32(1)))
     sagax.effects_barrier()
     assert sorted(seen) == [float(i) for i in range(100)]
+
+
+# several devices -------------------------------------------------------------------------------------
+
+
+def test_a_partitioned_call_gets_the_part_of_each_device(eight_devices):
+    mesh = sagax.make_mesh((4, 2), ("x", "y"))
+    spec = sagax.sharding.PartitionSpec
+    x = sagax.device_put(snp.arange(8.0).reshape(4, 2), sagax.NamedSharding(mesh, spec("x", "y")))
+    seen = []
+
+    def keep(part, total):
+        seen.append((np.asarray(part).tolist(), float(total)))
+
+    @sagax.jit
+    def f(x):
+        sagax.debug.callback(keep, x, x.sum(), partitioned=True)
+        return sagax.lax.fori_loop(0, 2, lambda i, c: c + 1, x)
+
+    f(x)
+    sagax.effects_barrier()
+    assert sorted(seen) == [([[float(i)]], 28.0) for i in range(8)]
+    seen.clear()
+    sagax.jit(lambda x: sagax.debug.callback(keep, x, 1, partitioned=True))(snp.arange(3.0))
+    sagax.effects_barrier()
+    assert seen == [([0.0, 1.0, 2.0], 1.0)]  # on one device
+    with pytest.raises(ValueError, match="calls of several devices have no order"):
+        sagax.jit(lambda x: sagax.debug.print("{}", x, partitioned=True, ordered=True))(x)

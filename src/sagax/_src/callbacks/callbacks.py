@@ -172,7 +172,13 @@ def _call_eagerly(
 
 
 def _lower_call(
-    b: Any, args: Sequence[Any], callback: Callback, outs: Sequence[Any], *, effect: bool
+    b: Any,
+    args: Sequence[Any],
+    callback: Callback,
+    outs: Sequence[Any],
+    *,
+    effect: bool,
+    partitioned: bool = False,
 ) -> list:
     avals = [x.aval for x in args]
     if not all(dims.is_static(a.shape) for a in (*avals, *outs)):
@@ -181,9 +187,8 @@ def _lower_call(
             function=callback.api_name,
             got=" and ".join(str(a) for a in (*avals, *outs)),
         )
-    return b.callback(
-        _host_function(callback, avals, outs, b.module.platform), args, outs, has_side_effect=effect
-    )
+    call = _host_function(callback, avals, outs, b.module.platform)
+    return b.callback(call, args, outs, has_side_effect=effect, partitioned=partitioned)
 
 
 # --- pure_callback --------------------------------------------------------------------------------------
@@ -445,8 +450,8 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 
 
 @debug_callback_p.lower
-def _(b: Any, *args: Any, callback: Callback, **_: Any) -> list:
-    return _lower_call(b, args, callback, [], effect=True)
+def _(b: Any, *args: Any, callback: Callback, partitioned: bool, **_: Any) -> list:
+    return _lower_call(b, args, callback, [], effect=True, partitioned=bool(partitioned))
 
 
 debug_callback_p.impl = _call_eagerly
@@ -528,8 +533,17 @@ def _(
     callback: Callback,
     result_avals: tuple,
     effects: frozenset,
+    partitioned: bool,
 ) -> list:
     avals = [x.aval for x in args]
+    if partitioned and any(e.ordered for e in effects) and len(b.module.devices) > 1:
+        raise ArgumentValueError(
+            "calls of several devices have no order",
+            function=callback.api_name,
+            argument="ordered",
+            got=True,
+            fix="pass partitioned=False, or ordered=False",
+        )
     for a in (*avals, *result_avals):
         if not dims.is_static(a.shape):
             return [token, *_lower_call(b, args, callback, result_avals, effect=True)]
@@ -539,7 +553,13 @@ def _(
         return (token, *inner(*values))
 
     call.__name__ = inner.__name__
-    return b.callback(call, [token, *args], [TOKEN, *result_avals], has_side_effect=bool(effects))
+    return b.callback(
+        call,
+        [token, *args],
+        [TOKEN, *result_avals],
+        has_side_effect=bool(effects),
+        partitioned=partitioned,
+    )
 
 
 def ordered_call_params(params: dict, effects: frozenset) -> dict:
@@ -547,5 +567,6 @@ def ordered_call_params(params: dict, effects: frozenset) -> dict:
     return {
         "callback": params["callback"],
         "result_avals": params.get("result_avals", ()),
+        "partitioned": bool(params.get("partitioned")),
         "effects": effects,
     }

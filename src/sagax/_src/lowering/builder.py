@@ -611,18 +611,26 @@ class Builder:
         outs: Sequence[Any],
         *,
         has_side_effect: bool,
+        partitioned: bool = False,
     ) -> list[Value]:
-        """Append a call of a Python function of NumPy arrays, which returns a tuple of those."""
+        """Append a call of a Python function of NumPy arrays, which returns a tuple of those.
+
+        With `partitioned`, each of several devices makes the call with its shards.
+        """
         index = len(self.module.callbacks)
         stored = [physical(a) for a in outs]
         self.module.callbacks.append((function, [(a.shape, a.dtype) for a in stored]))
-        kind = "cpu" if self.module.platform == "cpu" else "gpu"
-        extra = {}
+        platform = "cpu" if self.module.platform == "cpu" else "gpu"
+        kind, extra = f"python_{platform}", {}
         if has_side_effect and len(self.module.devices) > 1 and self.module.manual is None:
-            # one of the devices makes the call, with whole arrays
-            extra["sdy__sharding"] = self.module.on_first_device(len(outs))
+            if partitioned:
+                kind = f"partitioned_{kind}"
+                extra["operand_layouts"] = _default_layouts([x.aval for x in operands])
+                extra["result_layouts"] = _default_layouts(outs)
+            else:  # one of the devices makes the call, with whole arrays
+                extra["sdy__sharding"] = self.module.on_first_device(len(outs))
         return self.custom_call(
-            f"xla_ffi_python_{kind}_callback",
+            f"xla_ffi_{kind}_callback",
             operands,
             outs,
             api_version="4 : i32",
@@ -666,6 +674,11 @@ class Builder:
         if x.size == 0:
             return f"dense<> : {tensor_type(x.shape, x.dtype)}"
         return f"dense<{np.array2string(x, separator=', ', threshold=10**9).replace(chr(10), '')}> : {tensor_type(x.shape, x.dtype)}"
+
+
+def _default_layouts(avals: Sequence[Any]) -> str:
+    orders = [", ".join(map(str, reversed(range(physical(a).ndim)))) for a in avals]
+    return f"[{', '.join([f'dense<[{o}]> : tensor<{o.count(chr(44)) + 1 if o else 0}xindex>' for o in orders])}]"
 
 
 @functools.lru_cache(maxsize=4096)
