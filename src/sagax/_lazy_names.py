@@ -18,6 +18,7 @@ from sagax import flatten_util as flatten_util
 from sagax import image as image
 from sagax import interpreters as interpreters
 from sagax import lax as lax
+from sagax import memory as memory
 from sagax import monitoring as monitoring
 from sagax import nn as nn
 from sagax import numpy as numpy
@@ -61,6 +62,7 @@ from sagax._src.primitives.references import empty_ref as empty_ref
 from sagax._src.primitives.references import free_ref as free_ref
 from sagax._src.primitives.references import freeze as freeze
 from sagax._src.primitives.references import new_ref as new_ref
+from sagax._src.runtime.array import Shard as Shard
 from sagax._src.runtime.device_put import make_array_from_callback as make_array_from_callback
 from sagax._src.runtime.device_put import (
     make_array_from_process_local_data as make_array_from_process_local_data,

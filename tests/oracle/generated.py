@@ -14,10 +14,13 @@ import json
 import random
 import re
 import resource
+import subprocess
 import sys
+import tempfile
+import time
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import jax
 
@@ -27,6 +30,7 @@ import generated_calls as g  # noqa: E402
 import strict_calls  # noqa: E402
 
 _MEMORY = 8 << 30  # bytes: a call that asks for more is refused
+_PATIENCE = 60  # seconds that a call may take
 
 KEYWORDS: dict[str, list[str]] = {
     "axis": ["0", "-1", "1", "None", "(0, 1)", "(-1,)", "5", "()"], "axes": ["None", "(0, 1)", "(1, 0)", "1"], "keepdims": ["True"],
@@ -97,31 +101,29 @@ def parameters_of(name: str, names: dict[str, Any]) -> list[str]:
     return [p.name for p in found if p.default is not p.empty]
 
 
-def main(count: int) -> None:
+def record(count: int, first: int, out: TextIO) -> None:
+    """Write, from base call number `first` on, a line for each call and one for what it gives."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     values = g.operands(jax)
     names = strict_calls.scope(jax)
-    base = json.loads((TESTS / "data" / "strict_calls.json").read_text(encoding="utf-8"))
-    rows: list[tuple[str, Any]] = []
-    seen = set()
-    for n, start in enumerate(base):
-        name = start.split("(")[0]
-        parameters = parameters_of(name, values | names)
+    for n, start in enumerate(_bases()):
+        if n < first:
+            continue
+        parameters = parameters_of(start.split("(")[0], values | names)
         rng = random.Random(zlib.crc32(start.encode()))
         kept = refused = 0
+        seen = set()
         for attempt in range(4 * count):
             if kept >= count:
                 break
-            text = start if attempt < len(g.TRANSFORMATIONS) else mutated(start, parameters, rng)
-            way = (
-                g.TRANSFORMATIONS[attempt % len(g.TRANSFORMATIONS)]
-                if attempt < 12
-                else rng.choice(["plain", *g.TRANSFORMATIONS])
-            )
+            plain = attempt < len(g.TRANSFORMATIONS)
+            text = start if plain else mutated(start, parameters, rng)
+            way = g.TRANSFORMATIONS[attempt % len(g.TRANSFORMATIONS)]
             call = f"{way} {text}"
             if call in seen:
                 continue
             seen.add(call)
+            print(json.dumps([n, call]), file=out, flush=True)
             try:
                 found = g.outcome(jax, names, values, call)
             except SyntaxError:
@@ -131,12 +133,41 @@ def main(count: int) -> None:
                     continue
                 refused += 1
             kept += 1
-            rows.append((call, found))
-        if n % 20 == 0:
-            print(n, len(base), len(rows), flush=True)
+            print(json.dumps([n, call, found]), file=out, flush=True)
+
+
+def _bases() -> list[str]:
+    text = (TESTS / "data" / "strict_calls.json").read_text(encoding="utf-8")
+    return list(json.loads(text))
+
+
+def main(count: int) -> None:
+    """Record in processes of their own: a function whose call does not end is left where it is."""
+    lines = Path(tempfile.mkstemp(suffix=".jsonl")[1])
+    first, total = 0, len(_bases())
+    while first < total:
+        command = [sys.executable, __file__, str(count), str(first), str(lines)]
+        child = subprocess.Popen(command)
+        size = -1
+        while child.poll() is None:
+            time.sleep(_PATIENCE)
+            if size == (size := lines.stat().st_size):
+                child.kill()
+        last = json.loads(lines.read_text().splitlines()[-1])
+        if child.returncode == 0:
+            break
+        print("does not end, or dies:", last[1], flush=True)
+        first = last[0] + 1
+    found = [json.loads(line) for line in lines.read_text().splitlines()]
+    rows = {row[1]: row[2] for row in found if len(row) == 3}
     with gzip.GzipFile(g.DATA, "wb", 9, mtime=0) as file:
-        file.write(json.dumps(rows, separators=(",", ":")).encode())
+        file.write(json.dumps(list(rows.items()), separators=(",", ":")).encode())
+    print(len(rows), "calls")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 30)
+    if len(sys.argv) > 2:
+        with open(sys.argv[3], "a", encoding="utf-8") as out:
+            record(int(sys.argv[1]), int(sys.argv[2]), out)
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 30)

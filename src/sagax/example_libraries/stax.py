@@ -26,7 +26,21 @@ import sagax.random as random
 from sagax._src.api.tracing_utils import eval_shape
 from sagax._src.core.avals import ShapedArray
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax.nn import (
+    elu,
+    gelu,
+    leaky_relu,
+    log_softmax,
+    relu,
+    selu,
+    sigmoid,
+    softmax,
+    softplus,
+    standardize,
+)
 from sagax.nn.initializers import glorot_normal, normal, ones, zeros
+
+glorot, randn, logsoftmax = glorot_normal, normal, log_softmax  # older names
 
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 

@@ -425,6 +425,7 @@ from sagax._src.primitives.transcendental import (
     log,
     log1p,
     log1p_p,
+    log2,
     log_p,
     logistic,
     logistic_p,

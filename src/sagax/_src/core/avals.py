@@ -7,6 +7,7 @@ values is therefore an identity test, and a tuple of avals is a cheap cache key.
 from __future__ import annotations
 
 import collections
+import enum
 import functools
 import threading
 import weakref
@@ -26,6 +27,14 @@ _table: dict[tuple, weakref.ref[ShapedArray]] = {}
 _lock = threading.Lock()
 # Keeps recent avals alive: an eager loop would otherwise recreate the aval of each temporary array.
 _recent: collections.deque[ShapedArray] = collections.deque(maxlen=2048)
+
+
+class Space(enum.Enum):
+    """Name a kind of memory: the device's own, the host's, or either."""
+
+    Device = enum.auto()
+    Host = enum.auto()
+    Any = enum.auto()
 
 
 class ShapedArray:
@@ -85,6 +94,11 @@ class ShapedArray:
     @property
     def size(self) -> Any:
         return dims.size(self.shape)
+
+    @property
+    def memory_space(self) -> Space:
+        """The memory that the values are in: that of the device."""
+        return Space.Device
 
     @property
     def sharding(self) -> NamedSharding:

@@ -6,6 +6,7 @@ NumPy's branch cuts. Functions of several operations compute narrow floats in fl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -205,6 +206,17 @@ def log(x: Any, *, accuracy: Any = None) -> Any:
     Array([0.    , 0.6931], dtype=float32)
     """
     return bind_accurately(log_p, x, accuracy)
+
+
+def log2(x: Any, *, accuracy: Any = None) -> Any:
+    """Return the logarithm of `x` to base 2, elementwise: -inf at 0, NaN for negative real `x`.
+
+    `accuracy` is as in `exp`.
+
+    >>> lax.log2(np.array([1.0, 8.0])).round(4)
+    Array([0., 3.], dtype=float32)
+    """
+    return div(log(x, accuracy=accuracy), math.log(2.0))
 
 
 log1p_p = _accurate(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 import threading
-from typing import Any, Final
+import warnings
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 from sagax._src import config, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
@@ -300,3 +303,25 @@ def backend_of(device: Any) -> Backend:
 def started() -> list[str]:
     """Return the started platforms."""
     return [platform_name(b) for b in _backends.values()]
+
+
+_Result = TypeVar("_Result")
+
+
+def _renamed(old: str, function: Callable[..., _Result]) -> Callable[..., _Result]:
+    """Return a function under its old name, which warns."""
+
+    @functools.wraps(function)
+    def renamed(backend: str | None = None) -> _Result:
+        text = f"sagax.{old} has been renamed to sagax.{function.__name__}"
+        warnings.warn(text, UserWarning, stacklevel=2)
+        return function(backend)
+
+    renamed.__name__ = renamed.__qualname__ = old
+    renamed.__doc__ = f"Return what `sagax.{function.__name__}` does; an older name."
+    return renamed
+
+
+host_id = _renamed("host_id", process_index)
+host_ids = _renamed("host_ids", process_indices)
+host_count = _renamed("host_count", process_count)

@@ -51,6 +51,7 @@ from sagax.scipy.special._normal import (
     dawsn,
     erf,
     erfc,
+    erfcinv,
     erfcx,
     erfinv,
     log_ndtr,

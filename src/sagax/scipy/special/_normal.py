@@ -48,6 +48,18 @@ def erfinv(x: Any) -> Array:
     return _erf_inv(x)
 
 
+@special(lambda out, y: (-_ROOT_PI / 2) * snp.exp(out * out), narrow=True)
+def erfcinv(y: Any) -> Array:
+    """Compute the inverse of `erfc` for y from 0 to 2, where it is infinite; NaN outside.
+
+    Exact digits also for small y, where erfinv(1 - y) has none left.
+
+    >>> special.erfcinv(1.0)
+    Array(0., dtype=float32, weak_type=True)
+    """
+    return 0 - ndtri(y / 2) / _ROOT_2
+
+
 # scaled ---------------------------------------------------------------------------------------------
 
 
