@@ -16,9 +16,7 @@ import sys
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "autofix"
-HEALTHY = (
-    "healthy"  # folders of this name hold programs that are right; those of the others are broken
-)
+HEALTHY = "healthy"  # a folder of programs that are right; those of the others are broken
 FOLDERS = ("strangers", "visitors", "guests", "guests/healthy", HEALTHY)
 PROBE = """
 import runpy, sys

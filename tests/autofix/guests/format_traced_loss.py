@@ -1,6 +1,6 @@
 # error: TypeError
 # line: 20
-# depends: step, params
+# depends: step
 # fix: debug_print
 # fixed-file: fixed/format_traced_loss.py
 # result: step   0 loss 8.5000 ; step   1 loss 4.6670 ; 3.244

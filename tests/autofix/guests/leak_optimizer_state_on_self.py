@@ -1,7 +1,7 @@
 # error: UnexpectedTracerError
 # line: 23
 # also-line: 31
-# depends: params, grads
+# depends: grads
 # fix: return_value
 # fixed-file: fixed/leak_optimizer_state_on_self.py
 # result: [0.062, -0.031] 1.99

@@ -1,5 +1,6 @@
 # error: TypeError
-# line: 15
+# line: 16
+# also-line: 15
 # depends: -
 # fix: integer_index
 # fixed-file: fixed/median_float_index.py
