@@ -1,11 +1,9 @@
 # error: TracerIntegerConversionError
-# line: 18
+# line: 16
 # depends: lookback
 # fix: static_args
 # fixed-file: fixed/int_python_list_slice.py
 # result: {3: 0.03, 5: 0.09}
-
-from functools import partial
 
 import jax
 import jax.numpy as jnp

@@ -1,5 +1,6 @@
 # error: TypeError
-# line: 21
+# line: 22
+# also-line: 15
 # depends: theta
 # fix: remove_cache
 # fixed-file: fixed/lru_cache_on_traced_angle.py
