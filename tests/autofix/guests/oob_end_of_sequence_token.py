@@ -1,12 +1,13 @@
 # error: none
 # expect: OutOfBoundsIndexWarning | IndexError
 # jax-differs: jax silently reads the last row in place of the missing one
-# line: 23
-# also-line: 26
+# line: 24
+# also-line: 27
 # depends: tokens
 # fix: table_size
 # fixed-file: fixed/oob_end_of_sequence_token.py
 # result: [20.0, 24.0]
+# also-result: [18.0, 22.0] | [nan, nan] | [12.0, 15.0]
 
 import jax
 import jax.numpy as jnp
