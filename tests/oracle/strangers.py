@@ -1,4 +1,4 @@
-"""Checks the programs of tests/autofix/strangers, visitors and healthy with jax.
+"""Checks the programs of tests/autofix/strangers, visitors, guests and healthy with jax.
 
 python tests/oracle/strangers.py [--folder FOLDER] [NAME ...]     (where jax 0.12 is installed)
 
@@ -16,8 +16,8 @@ import sys
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "autofix"
-HEALTHY = "healthy"  # the folder of programs that are right; those of the others are broken
-FOLDERS = ("strangers", "visitors", HEALTHY)
+HEALTHY = "healthy"  # a folder of programs that are right; those of the others are broken
+FOLDERS = ("strangers", "visitors", "guests", "guests/healthy", HEALTHY)
 PROBE = """
 import runpy, sys
 print(bool(eval(sys.argv[2], runpy.run_path(sys.argv[1], run_name="__main__"))))
@@ -82,7 +82,7 @@ def main() -> int:
     wanted = parser.parse_args()
     count = 0
     for folder in wanted.folder or FOLDERS:
-        check = check_healthy if folder == HEALTHY else check_broken
+        check = check_healthy if Path(folder).name == HEALTHY else check_broken
         for path in sorted((PROGRAMS / folder).glob("*.py")):
             if not wanted.names or path.stem in wanted.names:
                 faults = check(path)

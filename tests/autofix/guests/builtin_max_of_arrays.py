@@ -1,0 +1,24 @@
+# error: ValueError
+# line: 14
+# depends: -
+# fix: minimum_maximum
+# fixed-file: fixed/builtin_max_of_arrays.py
+# result: True
+
+import jax
+import jax.numpy as jnp
+
+
+def payoff(paths, strike):
+    final = paths[:, -1]
+    return max(final - strike, jnp.zeros_like(final))
+
+
+def price(key, spot, strike, vol):
+    shocks = jax.random.normal(key, (2000, 12)) * vol / jnp.sqrt(12.0)
+    paths = spot * jnp.exp(jnp.cumsum(shocks - vol**2 / 24.0, axis=1))
+    return payoff(paths, strike).mean()
+
+
+value = price(jax.random.key(5), 100.0, 100.0, 0.2)
+print(bool(6.5 < value < 9.5))

@@ -1,0 +1,26 @@
+# error: ConcretizationTypeError
+# line: 16
+# depends: edges
+# fix: size_arg
+# fixed-file: fixed/conc_bincount_degree.py
+# result: [1.0, 0.333, 0.667, 0.0, 0.0]
+
+import jax
+import jax.numpy as jnp
+
+NUM_NODES = 5
+
+
+@jax.jit
+def normalized_degree(edges):
+    degree = jnp.bincount(edges[:, 0])
+    return degree / jnp.maximum(degree.max(), 1)
+
+
+def report(edges):
+    values = normalized_degree(edges)
+    return [round(float(v), 3) for v in values]
+
+
+edges = jnp.array([[0, 1], [0, 2], [0, 4], [1, 2], [2, 0], [2, 3]])
+print(report(edges))

@@ -1,0 +1,32 @@
+# error: TypeError
+# line: 24
+# also-line: 18
+# depends: -
+# fix: match_structure
+# fixed-file: fixed/cond_tuple_or_value.py
+# result: 20.0 True ; 6.0 False
+
+import jax
+import jax.numpy as jnp
+
+
+def exercise(option):
+    return jnp.maximum(option["strike"] - option["spot"], 0.0), True
+
+
+def hold(option):
+    return option["continuation"]
+
+
+@jax.jit
+def value(option):
+    intrinsic = option["strike"] - option["spot"]
+    payoff, exercised = jax.lax.cond(
+        intrinsic > option["continuation"], exercise, hold, option
+    )
+    return payoff, exercised
+
+
+for spot in (80.0, 99.0):
+    payoff, exercised = value({"strike": 100.0, "spot": spot, "continuation": 6.0})
+    print(float(payoff), bool(exercised))

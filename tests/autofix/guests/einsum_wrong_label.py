@@ -1,0 +1,25 @@
+# error: ValueError
+# expect: ValueError | TypeError
+# line: 15
+# depends: -
+# fix: match_shape
+# fixed-file: fixed/einsum_wrong_label.py
+# result: [1, 1]
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def bilinear_scores(users, relation, items):
+    return jnp.einsum("ud,de,ei->ui", users, relation, items)
+
+
+def recommend(users, relation, items):
+    return jnp.argmax(bilinear_scores(users, relation, items), axis=1)
+
+
+users = jnp.array([[1.0, 0.0], [0.0, 1.0]])
+relation = jnp.array([[1.0, 0.0, 0.5], [0.0, 2.0, 0.0]])
+items = jnp.array([[0.1, 0.0, 1.0], [1.0, 1.0, 0.0], [0.9, 0.1, 0.1], [0.0, 0.0, 0.3]])
+print(recommend(users, relation, items).tolist())

@@ -1,0 +1,18 @@
+# One correct fixed version of bool_sorted_median.py
+import jax
+import jax.numpy as jnp
+
+
+def median3(window):
+    return jnp.sort(window)[1]
+
+
+@jax.jit
+def despike(signal):
+    padded = jnp.pad(signal, 1, mode="edge")
+    windows = jnp.stack([padded[:-2], padded[1:-1], padded[2:]], axis=1)
+    return jax.vmap(median3)(windows)
+
+
+ecg = jnp.array([0.0, 0.2, 9.0, 0.1, 0.3, -7.0, 0.2])
+print([round(float(v), 3) for v in despike(ecg)])

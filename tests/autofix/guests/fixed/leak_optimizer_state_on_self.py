@@ -1,0 +1,28 @@
+# One correct fixed version of leak_optimizer_state_on_self.py
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+class Momentum:
+    def __init__(self, shape, lr=0.1, beta=0.9):
+        self.lr = lr
+        self.beta = beta
+        self.velocity = jnp.zeros(shape)
+
+    @partial(jax.jit, static_argnums=0)
+    def _update(self, params, grads, velocity):
+        velocity = self.beta * velocity + grads
+        return params - self.lr * velocity, velocity
+
+    def update(self, params, grads):
+        params, self.velocity = self._update(params, grads, self.velocity)
+        return params
+
+
+opt = Momentum((2,))
+params = jnp.array([1.0, -0.5])
+for _ in range(3):
+    params = opt.update(params, 2.0 * params)
+print([round(float(p), 4) for p in params], round(float(jnp.sum(opt.velocity)), 4))

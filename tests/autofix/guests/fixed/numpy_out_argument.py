@@ -1,0 +1,17 @@
+# One correct fixed version of numpy_out_argument.py
+import jax
+import jax.numpy as jnp
+
+
+def accumulate_gradients(batches, weights):
+    total = jnp.zeros_like(weights)
+    for x, y in batches:
+        grad = 2.0 * x.T @ (x @ weights - y) / x.shape[0]
+        total = total + grad
+    return total / len(batches)
+
+
+x = jnp.array([[1.0, 2.0], [0.0, 1.0]])
+batches = [(x, jnp.array([1.0, 0.0])), (x + 1.0, jnp.array([0.5, 1.0]))]
+grads = accumulate_gradients(batches, jnp.array([0.1, 0.2]))
+print([round(float(g), 4) for g in grads])

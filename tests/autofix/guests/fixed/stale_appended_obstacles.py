@@ -1,0 +1,18 @@
+# One correct fixed version of stale_appended_obstacles.py
+import jax
+import jax.numpy as jnp
+
+obstacles = [(2.0, 0.0, 0.5)]
+
+
+@jax.jit
+def clearance(point, obstacles):
+    gaps = [jnp.hypot(point[0] - x, point[1] - y) - r for x, y, r in obstacles]
+    return jnp.min(jnp.stack(gaps))
+
+
+path = jnp.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])
+before = min(float(clearance(p, obstacles)) for p in path)
+obstacles.append((1.0, 1.5, 0.25))
+after = min(float(clearance(p, obstacles)) for p in path)
+print(round(before, 4), round(after, 4))

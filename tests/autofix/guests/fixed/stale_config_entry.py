@@ -1,0 +1,21 @@
+# One correct fixed version of stale_config_entry.py
+import jax
+import jax.numpy as jnp
+
+CONFIG = {"learning_rate": 0.4, "weight_decay": 0.0}
+
+
+@jax.jit
+def update(w, x, y, learning_rate, weight_decay):
+    grad = jax.grad(lambda w: jnp.mean((x * w - y) ** 2))(w)
+    return w - learning_rate * (grad + weight_decay * w)
+
+
+x = jnp.array([1.0, 2.0, 0.5])
+y = jnp.array([2.0, 4.0, 1.0])
+w = jnp.array(0.0)
+for epoch in range(4):
+    if epoch == 2:
+        CONFIG["learning_rate"] = 0.04
+    w = update(w, x, y, **CONFIG)
+print(round(float(w), 4))

@@ -1,0 +1,17 @@
+# One correct fixed version of vmap_in_axes_column.py
+import jax
+import jax.numpy as jnp
+
+
+def log_likelihood(sample, design):
+    mean = design @ sample["coef"]
+    return -0.5 * jnp.sum((mean / sample["sigma"]) ** 2) - jnp.log(sample["sigma"])
+
+
+draws = {
+    "coef": jnp.array([[0.5, 1.0], [0.4, 1.1], [0.6, 0.8]]),
+    "sigma": jnp.array([1.0, 1.2, 0.9]),
+}
+design = jnp.array([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0], [1.0, 3.0]])
+pointwise = jax.vmap(log_likelihood, in_axes=(0, None))(draws, design)
+print(pointwise.shape, [round(float(v), 3) for v in pointwise])

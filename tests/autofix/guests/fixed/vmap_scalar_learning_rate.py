@@ -1,0 +1,17 @@
+# One correct fixed version of vmap_scalar_learning_rate.py
+import jax
+import jax.numpy as jnp
+
+
+def sgd_step(weight, example, rate):
+    x, y = example
+    error = jnp.dot(weight, x) - y
+    return weight - rate * error * x
+
+
+ensemble = jnp.array([[0.0, 0.0], [0.5, -0.5], [1.0, 1.0]])
+xs = jnp.array([[1.0, 2.0], [2.0, 0.0], [0.0, 1.0]])
+ys = jnp.array([1.0, 1.0, 1.0])
+for _ in range(4):
+    ensemble = jax.vmap(sgd_step, in_axes=(0, 0, None))(ensemble, (xs, ys), 0.1)
+print([[round(float(v), 4) for v in w] for w in ensemble])

@@ -1,0 +1,22 @@
+# error: OverflowError
+# line: 19
+# depends: -
+# fix: wider_dtype
+# fixed-file: fixed/population_too_large.py
+# result: 8.309
+
+import jax
+import jax.numpy as jnp
+
+WORLD = 8_100_000_000
+
+
+@jax.jit
+def logistic_year(population, growth, capacity):
+    return population + growth * population * (1.0 - population / capacity)
+
+
+population = jnp.asarray(WORLD)
+for _ in range(10):
+    population = logistic_year(population, 0.01, 1.1e10)
+print(round(float(population) / 1e9, 3))

@@ -1,0 +1,23 @@
+# error: none
+# expect: PrecisionLossWarning
+# jax-differs: jax silently gives a variance without a correct digit
+# line: 17
+# depends: -
+# fix: stable_formula
+# fixed-file: fixed/precision_raw_moments.py
+# result: 101325.0 0.234
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def summarize(readings):
+    mean = jnp.mean(readings)
+    variance = jnp.mean(readings**2) - mean**2
+    return mean, variance
+
+
+pressure = 101325.0 + jnp.array([-0.5, 0.25, 0.75, -0.25, 0.5, -0.75, 0.25, -0.25])
+mean, variance = summarize(pressure)
+print(round(float(mean), 1), round(float(variance), 3))

@@ -1,0 +1,29 @@
+# error: ValueError
+# line: 23
+# also-line: 22
+# depends: -
+# fix: match_shape
+# fixed-file: fixed/scan_mismatched_sequences.py
+# result: [0.7416, 0.5801, 0.2]
+
+import jax
+import jax.numpy as jnp
+
+GAMMA, LAMBDA = 0.99, 0.95
+
+
+def advantages(rewards, values):
+    def backward(carry, step):
+        reward, value, next_value = step
+        delta = reward + GAMMA * next_value - value
+        carry = delta + GAMMA * LAMBDA * carry
+        return carry, carry
+
+    steps = (rewards, values, values[1:])
+    _, out = jax.lax.scan(backward, 0.0, steps, reverse=True)
+    return out
+
+
+rewards = jnp.array([0.0, 0.0, 1.0])
+values = jnp.array([0.2, 0.4, 0.8, 0.0])
+print([round(float(a), 4) for a in advantages(rewards, values)])

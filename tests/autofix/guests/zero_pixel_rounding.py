@@ -1,0 +1,31 @@
+# error: none
+# expect: ZeroGradientWarning
+# jax-differs: jax silently gives a gradient of zeros
+# line: 20
+# also-line: 30
+# depends: -
+# fix: smooth_surrogate
+# fixed-file: fixed/zero_pixel_rounding.py
+# result: 1.0
+
+import jax
+import jax.numpy as jnp
+
+image = jnp.array([0.0, 0.1, 0.5, 1.0, 0.5, 0.1, 0.0, 0.0])
+target = jnp.array([0.0, 0.0, 0.1, 0.5, 1.0, 0.5, 0.1, 0.0])
+
+
+def shift(signal, offset):
+    position = jnp.arange(signal.shape[0]) - offset
+    index = jnp.round(position).astype(int)
+    return signal[jnp.clip(index, 0, signal.shape[0] - 1)]
+
+
+def mismatch(offset):
+    return jnp.sum((shift(image, offset) - target) ** 2)
+
+
+offset = 0.4
+for _ in range(60):
+    offset = offset - 0.1 * jax.grad(mismatch)(offset)
+print(round(float(offset), 2))
