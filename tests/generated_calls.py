@@ -155,4 +155,4 @@ def _same(found: Any, expected: Any) -> bool:
     scale = max(expected[2], found[2])
     if not math.isfinite(scale):
         return True
-    return abs(found[1] - expected[1]) <= tolerance * scale + 1e-30
+    return abs(found[1] - expected[1]) <= tolerance * (scale + 0.1)

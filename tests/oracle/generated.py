@@ -136,6 +136,15 @@ def record(count: int, first: int, out: TextIO) -> None:
             print(json.dumps([n, call, found]), file=out, flush=True)
 
 
+def _says_something(call: str) -> bool:
+    """Whether jax's answer is to be expected elsewhere: not of unsorted tables, nor of empty gradients."""
+    way, text = call.split(" ", 1)
+    if text.startswith(("numpy.searchsorted(", "numpy.digitize(")):
+        return False
+    derivative = way in ("grad", "jvp", "vmap_grad")
+    return not derivative or any(token in strict_calls._words(text) for token in g.FLOATS)
+
+
 def _bases() -> list[str]:
     text = (TESTS / "data" / "strict_calls.json").read_text(encoding="utf-8")
     return list(json.loads(text))
@@ -159,7 +168,7 @@ def main(count: int) -> None:
         print("does not end, or dies:", last[1], flush=True)
         first = last[0] + 1
     found = [json.loads(line) for line in lines.read_text().splitlines()]
-    rows = {row[1]: row[2] for row in found if len(row) == 3}
+    rows = {row[1]: row[2] for row in found if len(row) == 3 and _says_something(row[1])}
     with gzip.GzipFile(g.DATA, "wb", 9, mtime=0) as file:
         file.write(json.dumps(list(rows.items()), separators=(",", ":")).encode())
     print(len(rows), "calls")

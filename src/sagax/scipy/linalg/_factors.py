@@ -152,7 +152,7 @@ def eigh(
     if b is None:
         (a,) = _common.arrays("scipy.linalg.eigh", a)
         _common.square("scipy.linalg.eigh", a)
-        v, w = _lax.eigh(a, lower=lower, symmetrize_input=False)
+        v, w = _lax.eigh(a, lower=lower)
         return w if eigvals_only else (w, v)
     a, b = _common.arrays("scipy.linalg.eigh", a, b)
     _common.square("scipy.linalg.eigh", a)
@@ -324,5 +324,9 @@ def polar(
             got=a,
             fix="pass method='svd'",
         )
-    u, p, _, _ = _lax.qdwh(x, eps=eps, max_iterations=max_iterations)
+    decompose = snp.vectorize(
+        lambda x: _lax.qdwh(x, eps=eps, max_iterations=max_iterations)[:2],
+        signature="(m,n)->(m,n),(n,n)",
+    )
+    u, p = decompose(x)
     return (u, p) if right else (_common.adjoint(u), p)

@@ -191,8 +191,8 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
     """Solve A X + X B = C for X.
 
     Args:
-      A, B: square matrices of shape (m, m) and (n, n).
-      C: a matrix of shape (m, n).
+      A, B: square matrices of shape (..., m, m) and (..., n, n).
+      C: matrices of shape (..., m, n).
       method: "schur", or "eigen", which is less accurate where matrices are far from normal.
       tol: where an eigenvalue of A and one of B add up to less, there is no one solution: NaN.
 
@@ -204,16 +204,17 @@ def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float
     A, B, C = _common.arrays(function, A, B, C)
     _common.square(function, A)
     _common.square(function, B)
-    if C.shape != (A.shape[-1], B.shape[-1]) or A.ndim != 2 or B.ndim != 2:
+    if C.shape[-2:] != (A.shape[-1], B.shape[-1]):
         raise ArgumentValueError(
             f"shapes {A.shape}, {B.shape} and {C.shape} do not fit",
             function=function,
             expected="A of (m, m), B of (n, n) and C of (m, n)",
         )
-    return _sylvester(A, B, C, method, tol)
+    solve = functools.partial(_sylvester, method=method, tol=tol)
+    return snp.vectorize(solve, signature="(m,m),(n,n),(m,n)->(m,n)")(A, B, C)
 
 
-@functools.partial(jit, static_argnums=(3, 4))
+@functools.partial(jit, static_argnames=("method", "tol"))
 def _sylvester(a: Any, b: Any, c: Any, method: str, tol: float) -> Any:
     is_real = a.dtype == snp.real(a).dtype
     ca, cb, cc = complex_form(a), complex_form(b), complex_form(c)

@@ -270,7 +270,7 @@ def csd(
     function = "scipy.signal.csd"
     check_choice(function, "scaling", scaling, ("density", "spectrum"))
     check_choice(function, "average", average, ("mean", "median"))
-    same = y is None or y is x
+    same = y is None
     x, y = _common.arrays(function, x, x if same else y)
     x, y = snp.moveaxis(x, axis, -1), snp.moveaxis(y, axis, -1)
     length = max(x.shape[-1], y.shape[-1])

@@ -1,0 +1,53 @@
+"""Generated calls of every public function give what they give on jax 0.12: values, dtypes, weak types, shapes.
+
+A call that jax refuses is refused, too, unless it is listed; the class of the error may be another one. Every fifth call
+is made; FULL=1 makes all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+
+import pytest
+
+import generated_calls
+import sagax
+import strict_calls
+
+STEP = 1 if os.environ.get("FULL") else 5
+
+# Calls that give something else, and why.
+KNOWN = {
+    r"\bfx\b": "numbers below the normal ones are 0 for XLA and not for NumPy; NaNs in another order",
+}
+
+
+def parts() -> dict[str, list[tuple[str, object]]]:
+    """The calls by namespace."""
+    found: dict[str, list[tuple[str, object]]] = {}
+    for call, expected in generated_calls.recorded()[::STEP]:
+        name = re.match(r"\w+ (?:([a-z_.]+)\.)?", call)[1] or "operators"
+        found.setdefault(name, []).append((call, expected))
+    return found
+
+
+PARTS = parts()
+
+
+@pytest.fixture(scope="module")
+def surroundings():
+    return strict_calls.scope(sagax), generated_calls.operands(sagax)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_calls_give_what_they_give_on_jax(part, surroundings):
+    wrong = []
+    for call, expected in PARTS[part]:
+        found = generated_calls.outcome(sagax, *surroundings, call)
+        both_refuse = isinstance(found, str) and isinstance(expected, str)
+        if both_refuse or generated_calls.agree(found, expected):
+            continue
+        if not any(re.search(pattern, call) for pattern in KNOWN):
+            wrong.append(f"{call}: {found} instead of {expected}")
+    assert not wrong, "\n".join(wrong)
