@@ -199,11 +199,11 @@ class RuntimeChecks:
         operands = numeric_checks.snapshot_operands(jitted, args, kwargs)
         result = jitted._general(args, kwargs)
         self.host.called(result)
-        if self.checked[id(jitted)] < 3:
+        if self.checked[id(jitted)] < 3 or numeric_checks.has_time():
             self.checked[id(jitted)] += 1
             self.busy = True
             try:
-                numeric_checks.check_call(jitted, args, kwargs, operands, result, self.add)
+                numeric_checks.check_call(jitted, operands, result, self.add)
             finally:
                 self.busy = False
         return result
