@@ -23,8 +23,8 @@ from types import ModuleType
 from typing import Any
 
 import sagax
-from sagax._src import config
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
+from sagax._src import config
 
 _OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 

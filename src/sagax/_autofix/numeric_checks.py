@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
+from sagax._autofix.checks.conversions import cut_integers
 from sagax._autofix.checks.dataflow import EagerBroadcasts
 from sagax._autofix.checks.precision import (
     check_precision,
@@ -42,13 +43,14 @@ from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.base import SagaxError
-from sagax._src.diagnostics.spans import is_backward, user_span
+from sagax._src.diagnostics.spans import is_backward, is_sagax, user_span
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.bitwise import shift_left_p
+from sagax._src.primitives.comparison import eq_p
 
 Add = Callable[..., None]
 _TIME_LIMIT = 2.0  # seconds for all recomputed calls together
@@ -238,6 +240,9 @@ def _check_call(jitted: JitFunction, operands: list[Any], result: Any, add: Add)
     if finite and _has_nan(result) and _has_gradient(closed.jaxpr):
         _report_nonfinite(closed, inputs, names, add)
         return
+    for x in operands:
+        if isinstance(x, np.ndarray) and (message := cut_integers(x)):
+            add(dtypes.DtypeTruncationWarning, message, source_stacks.stack())
     rounded = RoundedArguments(closed.jaxpr, operands)
     _check_hazards(closed, inputs, names, add, rounded if rounded.exact else None)
     if finite and _has_nan(result):
@@ -277,6 +282,7 @@ def _has_hazard(jaxpr: Any) -> bool:
         p = eqn.primitive
         if (
             p is cond_p
+            or (p is eq_p and eqn.traceback is not None and _compares_classes(eqn.traceback))
             or not isinstance(p.index_rule, Default)
             or (
                 not isinstance(p.wide_rule, Default)
@@ -293,8 +299,10 @@ _NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16")
 
 
 def _has_check(primitive: Any) -> bool:
-    return not isinstance(primitive.index_rule, Default) or not isinstance(
-        primitive.wide_rule, Default
+    return (
+        primitive is eq_p
+        or not isinstance(primitive.index_rule, Default)
+        or not isinstance(primitive.wide_rule, Default)
     )
 
 
@@ -522,6 +530,8 @@ def _check_operation(
     """Return the warning for an operation that overflowed or indexed out of bounds."""
     if not isinstance(primitive.index_rule, Default):
         return _check_bounds(primitive.index_rule([x.shape for x in ins], params), ins, stack)
+    if primitive is eq_p:
+        return _check_one_hot(ins) if _compares_classes(stack) else None
     wide = primitive.wide_rule
     if isinstance(out, np.ndarray) and callable(wide) and _must_not_wrap(primitive, out.dtype):
         exact = wide(*[np.asarray(x, np.float64) for x in ins], **params)
@@ -555,6 +565,28 @@ def _check_bounds(indices: Indices, ins: list[Any], stack: Any) -> tuple[type[Wa
         if bad.any():
             return _out_of_bounds_warning(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None
+
+
+def _compares_classes(stack: Any) -> bool:
+    """Return whether an operation is that of `one_hot`, which compares labels with classes."""
+    return stack is not None and any(
+        code.co_name == "one_hot" and is_sagax(code.co_filename) for code in stack.raw_frames()[0]
+    )
+
+
+def _check_one_hot(ins: list[Any]) -> tuple[type[Warning], str] | None:
+    """Return the warning for labels that are counted from 1, the last of which is no class.
+
+    Other labels outside of the classes may be meant to become zeros, as those of padding are.
+    """
+    labels, classes = ins
+    if not labels.size or int(labels.min()) != 1 or int(labels.max()) != classes.size:
+        return None
+    return (
+        cautions.OutOfBoundsIndexWarning,
+        f"index {classes.size} is out of bounds for {classes.size} classes: nothing is raised, its row is zeros. "
+        "The labels are counted from 1",
+    )
 
 
 def _check_branch(ins: list[Any], outs: list[Any]) -> tuple[type[Warning], str] | None:

@@ -91,7 +91,7 @@ def _small_difference(eqn: Any, made: Mapping[Any, Any]) -> tuple[str, Any] | No
         return None
 
     name = eqn.primitive.name
-    if str(eqn.outvars[0].aval.dtype) not in _LARGEST_COUNT:
+    if name not in ("sub", "log") or str(eqn.outvars[0].aval.dtype) not in _LARGEST_COUNT:
         return None
     if name == "sub":
         for one, other, form in (

@@ -10,7 +10,7 @@ import numpy as np
 from sagax._autofix.checks.report import Add, is_own_file, own_position
 from sagax._src import source_stacks
 from sagax._src.core.jaxpr import Jaxpr, Literal
-from sagax._src.core.operands import LoopOperands, WhileOperands
+from sagax._src.core.operands import LoopOperands
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.spans import is_backward
 from sagax._src.higher_order.scan import scan_p
