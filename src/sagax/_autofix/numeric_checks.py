@@ -18,6 +18,11 @@ import numpy as np
 import sagax._src.api.derivatives as derivatives
 from sagax._autofix.checks.conversions import cut_integers
 from sagax._autofix.checks.dataflow import EagerBroadcasts
+from sagax._autofix.checks.normalization import (
+    EagerNormalization,
+    check_normalization,
+    has_normalization,
+)
 from sagax._autofix.checks.precision import (
     check_precision,
     has_precision_hazard,
@@ -78,6 +83,7 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     """Check gradients and eager operations."""
     evaluate = evaluation.evaluate
     broadcasts, quotients = EagerBroadcasts(add), EagerQuotients(add)
+    normalization = EagerNormalization(add)
 
     def evaluated(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
@@ -106,6 +112,7 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
             return
         broadcasts.evaluated(primitive, args, params, result)
         quotients.evaluated(primitive, args, result)
+        normalization.evaluated(primitive, args, params, result)
         if _has_check(primitive):
             operands = [_as_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
@@ -260,7 +267,8 @@ def _check_hazards(
     rounded: RoundedArguments | None = None,
 ) -> None:
     """Compute a jaxpr operation by operation if it has one that may go wrong silently."""
-    hazard = _has_hazard(closed.jaxpr) or has_precision_hazard(closed.jaxpr)
+    jaxpr = closed.jaxpr
+    hazard = _has_hazard(jaxpr) or has_precision_hazard(jaxpr) or has_normalization(jaxpr)
     if (hazard or rounded is not None) and _spent[0] < _TIME_LIMIT:
         stepper = _Interpreter(names, add, _TIME_LIMIT - _spent[0])
         stepper.rounded = rounded
@@ -387,9 +395,14 @@ class _Interpreter:
                     used = in_origins[eqn.primitive.index_rule(shapes, eqn.params).operands]
                 depends = set[str]().union(*used)
                 self.check(eqn, ins, outs, depends)
-                if self.sound is None and eqn.traceback is not None and not is_backward(eqn.traceback):
+                if (
+                    self.sound is None
+                    and eqn.traceback is not None
+                    and not is_backward(eqn.traceback)
+                ):
                     found = check_precision(eqn, made, env, ins, outs[0])
                     found = found or self.check_rounding(eqn, made, ins, outs[0])
+                    found = found or check_normalization(eqn, made, env)
                     if found is not None:
                         self.report(*found, eqn, depends)
             for v, x, o in zip(eqn.outvars, outs, out_origins, strict=True):

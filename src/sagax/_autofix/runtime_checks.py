@@ -54,6 +54,7 @@ from sagax._src.diagnostics.spans import (
 MAX_COMPILATIONS = 5
 MAX_ITERATIONS = 100
 MAX_CAPTURED_BYTES = 1 << 20
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _WARNING_CLASSES = (DtypeTruncationWarning, *(getattr(cautions, name) for name in cautions.__all__))
 
 
@@ -281,9 +282,13 @@ class RuntimeChecks:
             for found in source.above(node):
                 if found is function:
                     break
-                if isinstance(found, (ast.For, ast.While)):
+                if isinstance(found, (ast.For, ast.While, *_COMPREHENSIONS)):
                     whole = source.span(found)
-                    head = source.span(found.iter if isinstance(found, ast.For) else found.test)
+                    if isinstance(found, (ast.For, ast.While)):
+                        head = found.iter if isinstance(found, ast.For) else found.test
+                    else:
+                        head = found.generators[0].iter
+                    head = source.span(head)
                     return Span(
                         span.file, head.line, head.column, head.end_line, head.end_column,
                         span.function, whole.source[: head.end_line - whole.line + 1][head.line - whole.line :],

@@ -171,7 +171,10 @@ class RoundedArguments:
         """Follow arguments into a function that is called."""
         for variable, passed in zip(inner, outer, strict=False):
             if type(passed) is not Literal and passed in self.exact:
-                self.exact[variable], self.origin[variable] = self.exact[passed], self.origin[passed]
+                self.exact[variable], self.origin[variable] = (
+                    self.exact[passed],
+                    self.origin[passed],
+                )
 
     def follow(self, eqn: Any, ins: Sequence[Any], out: Any) -> Finding | None:
         """Follow an operation; return the finding for a difference that lost its digits."""

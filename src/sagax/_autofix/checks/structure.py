@@ -85,7 +85,12 @@ def watch_x64(add: Add) -> None:
 
     def setitem(self: Any, key: Any, value: Any) -> None:
         store(self, key, value)
-        asks = key in ("JAX_ENABLE_X64", "SAGAX_X64") and value.lower() in ("1", "true", "on", "yes")
+        asks = key in ("JAX_ENABLE_X64", "SAGAX_X64") and value.lower() in (
+            "1",
+            "true",
+            "on",
+            "yes",
+        )
         found = direct_caller() if asks and not config.current().x64 else None
         if found is not None and _has_imported(found[0]):
             add(

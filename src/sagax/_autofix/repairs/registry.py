@@ -12,6 +12,7 @@ import sagax._autofix.repairs.boolean_logic as boolean_logic
 import sagax._autofix.repairs.caches as caches
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
+import sagax._autofix.repairs.cancellation as cancellation
 import sagax._autofix.repairs.captured_values as captured_values
 import sagax._autofix.repairs.carried_state as carried_state
 import sagax._autofix.repairs.classes as classes
@@ -99,11 +100,12 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         traced_state.update_at_calls, traced_state.return_stored_value,
     ),
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
-    "HostSyncWarning": (host_waits.convert_after_loop,),
+    "HostSyncWarning": (host_waits.convert_after_loop, host_waits.choose_on_device),
     "ImpureTraceWarning": (hoisting.pass_impure_value,),
     "ZeroGradientWarning": (smooth.use_smooth_function,),
     "PrecisionLossWarning": (
         precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
+        cancellation.use_small_argument_function, cancellation.use_gradient, cancellation.multiply_steps,
     ),
     "BroadcastWarning": (axis_order.align_column,),
     "AmbiguousAxesWarning": (axis_order.sort_keys,),
