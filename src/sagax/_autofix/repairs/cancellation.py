@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.carries import initial_values
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.source_file import Function, Source, last_name, parameters
+from sagax._autofix.repairs.source_file import Function, Source, last_name, loads, parameters, stores
 
 # --- exp(x) - 1 and log(1 + x) ----------------------------------------------------------------------
 
@@ -171,3 +171,40 @@ def _counted_loop(source: Source, function: Function) -> ast.Call | None:
         ):
             return call
     return None
+
+
+# --- differences of arguments -------------------------------------------------------------------------
+
+
+@at_expression
+def subtract_before_call(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `f(x)`, which computes `x - x0` first, as `f(x - x0)`."""
+    function = source.function(node)
+    if "subtract before the call" not in case.facts.message or function is None:
+        return
+    differences = [
+        n
+        for n in ast.walk(source.statement(node))
+        if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Sub)
+    ]
+    for difference in differences:
+        name, offset = difference.left, difference.right
+        if not isinstance(name, ast.Name) or name.id not in parameters(function):
+            continue
+        reads = [u for u in source.uses(name.id, function) if isinstance(u.ctx, ast.Load)]
+        body = function.body if isinstance(function.body, list) else [function.body]
+        local = {*parameters(function), *stores(body)}
+        if reads != [name] or set(loads(offset)) & local:
+            continue  # the argument itself, or a value of the function, is needed too
+        edits = [source.replace(difference, name.id)]
+        for there, _, passed in case.calls(function):
+            given = passed.get(name.id)
+            if given is None:
+                break
+            text = f"{there.operand(given)} - {source.operand(offset)}"
+            edits.append(there.replace(given, text))
+        else:
+            if len(edits) > 1:
+                title = f"subtract `{source.code(offset)}` before the call, in 64 bits"
+                yield Candidate("subtract_before", title, tuple(edits), 1)
+

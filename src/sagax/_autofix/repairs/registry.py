@@ -9,6 +9,7 @@ import sagax._autofix.repairs.autojit as autojit
 import sagax._autofix.repairs.axes as axes
 import sagax._autofix.repairs.axis_order as axis_order
 import sagax._autofix.repairs.boolean_logic as boolean_logic
+import sagax._autofix.repairs.buffers as buffers
 import sagax._autofix.repairs.caches as caches
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
@@ -30,6 +31,7 @@ import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
+import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.recompiling as recompiling
@@ -48,6 +50,11 @@ _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
     arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,
     static_numbers.pass_number,
+)  # fmt: skip
+
+_NAN_REPAIRS = (
+    singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
+    not_a_number.keep_old_value, singular.guard_operation,
 )  # fmt: skip
 
 # by class; the base classes of an error are looked up too, the most derived first
@@ -106,8 +113,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "PrecisionLossWarning": (
         precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
         cancellation.use_small_argument_function, cancellation.use_gradient, cancellation.multiply_steps,
+        cancellation.subtract_before_call,
     ),
-    "BroadcastWarning": (axis_order.align_column,),
+    "BroadcastWarning": (axis_order.align_column, axis_order.keep_dimension),
     "AmbiguousAxesWarning": (axis_order.sort_keys,),
     "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
@@ -116,13 +124,16 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
     "UnrolledLoopWarning": (loops.rewrite_for,),
-    "NaNGradientWarning": (types.use_double_where, singular.guard_operation),
-    "NaNWarning": (singular.use_softmax, singular.guard_operation),
-    "FloatingPointError": (types.use_double_where, singular.use_softmax, singular.guard_operation),
-    "DtypeTruncationWarning": (types.enable_x64,),
+    "NaNGradientWarning": (
+        types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
+    ),
+    "NaNWarning": _NAN_REPAIRS,
+    "FloatingPointError": (types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
+    "DtypeTruncationWarning": (buffers.fill_with_floats, types.enable_x64),
     "IntegerOverflowWarning": (types.widen_dtype,),
     "OutOfBoundsIndexWarning": (
-        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, arrays.set_index_mode,
+        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, buffers.enlarge_buffer,
+        buffers.write_around, buffers.pad_window, arrays.set_index_mode,
     ),
     "DonationWarning": (transform_options.drop_donation,),
 }  # fmt: skip
