@@ -60,6 +60,7 @@ from sagax._src.primitives.comparison import eq_p
 Add = Callable[..., None]
 _TIME_LIMIT = 2.0  # seconds for all recomputed calls together
 _spent = [0.0]
+_now = time.monotonic  # of the system: in trials the clocks of a script stand still
 
 
 def snapshot_operands(
@@ -213,11 +214,11 @@ def has_time() -> bool:
 
 @contextlib.contextmanager
 def _measured() -> Iterator[None]:
-    start = time.monotonic()
+    start = _now()
     try:
         yield
     finally:
-        _spent[0] += time.monotonic() - start
+        _spent[0] += _now() - start
 
 
 def check_call(jitted: JitFunction, operands: list[Any], result: Any, add: Add) -> None:
@@ -340,7 +341,7 @@ class _Interpreter:
     ) -> None:
         self.names = names
         self.add = add
-        self.until = time.monotonic() + seconds
+        self.until = _now() + seconds
         self.sound = sound  # report the first operation that makes unsound elements of sound ones
         self.reported = False
         self.forward = forward  # nothing is differentiated
@@ -369,7 +370,7 @@ class _Interpreter:
             and made[e.invars[0]].primitive.name == "clamp"
         }
         for eqn in jaxpr.eqns:
-            if time.monotonic() > self.until:
+            if _now() > self.until:
                 raise _StopError
             self.accumulators |= accumulators(eqn)
             if not eqn.outvars:  # a callback, for its side effect: it has run

@@ -50,7 +50,7 @@ _MISTAKEN_RESULT_WARNINGS = {
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 # repairs whose results rightly differ from those of any run of the original, as other draws do
-_OTHER_RESULTS = {"pass_key", "smooth"}
+_OTHER_RESULTS = {"float_dtype", "guard_softmax", "pass_key", "smooth"}
 # repairs that give sizes which are right for these data
 _SIZES = {"bounded_loop", "initial_value", "preallocate", "size_arg"}
 

@@ -9,7 +9,7 @@ from sagax._autofix.repairs.carries import initial_values
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.dataflow import Definition
 from sagax._autofix.repairs.index_bounds import index_bounds
-from sagax._autofix.repairs.source_file import Source, keyword_value, last_name, parameters
+from sagax._autofix.repairs.source_file import Source, keyword_value, last_name, loads, parameters
 from sagax._src.diagnostics.model import Edit
 
 _LIKE = {"full_like": 2, "zeros_like": 1, "ones_like": 1, "empty_like": 1}
@@ -36,7 +36,7 @@ def fill_with_floats(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
             edits.append(there.replace(call, there.call_with(call, "dtype=float")))
     if edits:
         title = "give the array a dtype that holds fractions"
-        yield Candidate("match_dtype", title, tuple(edits), 0)
+        yield Candidate("float_dtype", title, tuple(edits), 0)
 
 
 def _creations(source: Source, node: ast.AST) -> list[ast.Call]:
@@ -57,7 +57,7 @@ def enlarge_buffer(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
     if bounds is None or array is None:
         return
     index, size = bounds
-    needed = index + 1
+    ranges = _ranges_of_index(case, source, node)
     done: set[int] = set()
     for found in _beginnings(case, source, array):
         there, call = found.source, found.node
@@ -71,9 +71,30 @@ def enlarge_buffer(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
                 value = values[0] if len(values) == 1 else part
             if isinstance(value, ast.Constant) and value.value == size and id(value) not in done:
                 done.add(id(value))
-                title = f"make the array {needed} long: index {index} is written, for these data"
-                edit = there.replace(value, str(needed))
-                yield Candidate("larger_array", title, (edit,), 0)
+                for stop in [*ranges, str(index + 1)]:
+                    title = f"make the array {stop} long: index {index} is written"
+                    edit = there.replace(value, stop)
+                    yield Candidate("larger_array", title, (edit,), 0)
+
+
+def _ranges_of_index(case: Case, source: Source, node: ast.AST) -> list[str]:
+    """Return the ends of the ranges that loops of the module take an index from."""
+    found: dict[str, None] = {}
+    function = source.function(node)
+    for call in source.nodes(ast.Call, node) if function is not None else []:
+        if not source.meaning(call.func).startswith("jax.lax.dynamic_update"):
+            continue
+        for name in dict.fromkeys(loads(call.args[2:])):
+            for there, site, passed in case.calls(function) if function is not None else ():
+                loop = there.enclosing(site, ast.For)
+                counter = getattr(passed.get(name), "id", "")
+                if loop is None or not counter or counter != getattr(loop.target, "id", ""):
+                    continue
+                over = loop.iter
+                if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "range":
+                    if len(over.args) == 1:
+                        found[there.code(over.args[0])] = None
+    return list(found)
 
 
 def _beginnings(case: Case, source: Source, array: ast.expr) -> Iterator[Definition]:
@@ -128,7 +149,9 @@ def pad_window(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
         single = [isinstance(x, (ast.Tuple, ast.List)) and len(x.elts) == 1 for x in call.args[1:]]
         if not all(single):
             continue
-        assert isinstance(starts, (ast.Tuple, ast.List)) and isinstance(sizes, (ast.Tuple, ast.List))
+        assert isinstance(starts, (ast.Tuple, ast.List)) and isinstance(
+            sizes, (ast.Tuple, ast.List)
+        )
         start, size = starts.elts[0], sizes.elts[0]
         pad, imports = source.spell("jax.numpy.pad")
         width = source.operand(size)

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.carries import initial_values
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.source_file import Function, Source, last_name, loads, parameters, stores
+from sagax._autofix.repairs.source_file import (
+    Function,
+    Source,
+    last_name,
+    loads,
+    parameters,
+    stores,
+)
 
 # --- exp(x) - 1 and log(1 + x) ----------------------------------------------------------------------
 
@@ -207,4 +214,3 @@ def subtract_before_call(case: Case, source: Source, node: ast.AST) -> Iterator[
             if len(edits) > 1:
                 title = f"subtract `{source.code(offset)}` before the call, in 64 bits"
                 yield Candidate("subtract_before", title, tuple(edits), 1)
-

@@ -85,7 +85,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "DeletedArrayError": (transform_options.copy_donated,),
     "RuntimeError": (transform_options.copy_donated,),
-    "NotImplementedError": (callbacks.set_vmap_method,),
+    "NotImplementedError": (callbacks.set_vmap_method, unused_results.pass_inplace_false),
     "TypeError": (
         control_flow.rewrite_membership,
         transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, transform_options.set_has_aux, types.reduce_output,
@@ -100,10 +100,11 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
         operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, derivatives.mark_bound_static,
-        structures.complete_axes_of_dict, structures.export_symbolic_sizes,
+        structures.complete_axes_of_dict, structures.export_symbolic_sizes, unused_results.pass_inplace_false,
+        key_lanes.draw_for_each_key,
     ),
     "SideEffectWarning": (
-        effects.use_debug_print, effects.log_in_callback, hoisting.pass_result_of_effect,
+        effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,
         traced_state.update_at_calls, traced_state.return_stored_value,
     ),
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
@@ -123,7 +124,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "RecompilationWarning": (
         effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
-    "UnrolledLoopWarning": (loops.rewrite_for,),
+    "UnrolledLoopWarning": (loops.rewrite_for, loops.map_comprehension),
     "NaNGradientWarning": (
         types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
     ),
