@@ -178,8 +178,10 @@ class _Search:
         alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
         reference = self.reference()
         alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
+        alone = alone and not self.has_result
         return [
-            replace(s, verified=alone and not s.allows and not self.has_result) for s, _ in self.ran
+            replace(s, verified=alone and not s.allows and s.kind not in _OTHER_RESULTS)
+            for s, _ in self.ran
         ]
 
     @property
