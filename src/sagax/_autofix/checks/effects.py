@@ -6,7 +6,7 @@ import ast
 import io
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sagax._autofix.checks.instrument import Hooks, Site
@@ -39,7 +39,8 @@ _CLOCKS = ("perf_counter", "time.time", "monotonic", "timeit", "process_time")
 # methods that change their object, by whether another call changes it again
 _APPENDING = {"append", "extend", "insert", "appendleft", "extendleft"}
 _STORING = {"add", "setdefault", "update"}
-_STARTS = {"_trace_now"}  # functions of sagax that begin a trace whose body runs later
+# functions of sagax that begin a trace whose body runs later: of jit, and of the outermost loop without it
+_TRACES, _STAGES = "_trace_now", "stage"
 _LOOPS = ("scan", "while_loop", "fori_loop", "cond", "switch", "map")
 _MAX_OBJECTS = 30_000
 
@@ -205,7 +206,7 @@ class Effects:
     def is_outside(self, identity: int) -> bool:
         """Return whether an object can be reached from outside of the current trace."""
         frames = list(_frames())
-        start = next((i for i, f in enumerate(frames) if _begins_trace(f)), None)
+        start = _start_of_trace(frames)
         if start is None:
             return False
         if self.outside is None or self.outside[0] is not frames[start]:
@@ -226,7 +227,7 @@ class Effects:
         own = caller(frames[0])
         if own is None or name not in own.f_code.co_freevars:
             return True  # a global
-        start = next((i for i, f in enumerate(frames) if _begins_trace(f)), None)
+        start = _start_of_trace(frames)
         inside = [f for f in frames[:start] if f is not own]
         return start is not None and not any(name in f.f_code.co_cellvars for f in inside)
 
@@ -247,9 +248,12 @@ def _frames() -> Iterator[types.FrameType]:
         frame = frame.f_back
 
 
-def _begins_trace(frame: types.FrameType) -> bool:
-    code = frame.f_code
-    return is_sagax(code.co_filename) and code.co_name in _STARTS
+def _start_of_trace(frames: Sequence[types.FrameType]) -> int | None:
+    """Return the index of the frame that begins the trace, of frames from the innermost on."""
+    own = [(i, f.f_code.co_name) for i, f in enumerate(frames) if is_sagax(f.f_code.co_filename)]
+    traces = [i for i, name in own if name == _TRACES]
+    stages = [i for i, name in own if name == _STAGES]
+    return traces[0] if traces else stages[-1] if stages else None
 
 
 def _reachable(roots: Iterable[Any]) -> set[int]:
