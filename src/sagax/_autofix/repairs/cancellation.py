@@ -29,8 +29,6 @@ def use_small_argument_function(case: Case, source: Source, node: ast.AST) -> It
                 if _is_one(one) and (x := _argument(source, other, "exp")) is not None:
                     function, imports = source.spell("jax.numpy.expm1")
                     text = f"{sign}{function}({source.code(x)})"
-                    if sign and isinstance(source.parents.get(part), (ast.BinOp, ast.Attribute)):
-                        text = f"({text})"
                     edits = (source.replace(part, text), *imports)
                     yield Candidate("stable_function", f"expm1 {title}", edits, 1)
         elif isinstance(part, ast.Call) and (x := _argument(source, part, "log")) is not None:
