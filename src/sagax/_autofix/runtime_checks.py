@@ -28,8 +28,8 @@ from sagax._autofix.checks.dataflow import check_broadcasts
 from sagax._autofix.checks.effects import Effects
 from sagax._autofix.checks.gradients import watch_gradients
 from sagax._autofix.checks.host import HostChecks
-from sagax._autofix.checks.report import is_meant_for_each_iteration, is_own_file, own_span
-from sagax._autofix.checks.traced_reads import TracedReads
+from sagax._autofix.checks.report import is_own_file, is_written_in_each_iteration, own_span
+from sagax._autofix.checks.traced_inputs import TracedInputs
 from sagax._autofix.collect_facts import warning_facts
 from sagax._autofix.repairs.case import Facts, base_name
 from sagax._autofix.repairs.source_file import Source
@@ -72,7 +72,7 @@ class RuntimeChecks:
         self.sources: dict[str, Source | None] = {}
         self.effects = Effects(self.add)
         self.host = HostChecks(self.add)
-        self.reads = TracedReads(self.add, self.effects.is_outside)
+        self.inputs = TracedInputs(self.add, self.effects.is_outside)
 
     def install(self, package: types.ModuleType) -> None:
         """Turn the checks on, for the rest of this process."""
@@ -88,7 +88,7 @@ class RuntimeChecks:
         instrument.install(self.effects.hooks())
         self.host.install(package)
         impure.install(self.add)  # its clocks call those of `host`
-        self.reads.install()
+        self.inputs.install()
         keys.watch_vmap(self.add)
         structure.watch_x64(self.add)
         watch_conversions(package, self.add)
@@ -160,7 +160,7 @@ class RuntimeChecks:
             if state.trace is not evaluation and kwargs.get("file") in (None, sys.stdout):
                 tracers = tuple(a for a in args if isinstance(a, Tracer))
                 texts = any(isinstance(a, str) and "Tracer(" in a for a in args)
-                repeated = is_meant_for_each_iteration(*args)
+                repeated = is_written_in_each_iteration(*args)
                 if tracers or texts or repeated:
                     shows = ", and shows no value" if tracers or texts else ""
                     self.add(
@@ -182,7 +182,7 @@ class RuntimeChecks:
                 given = record.args.values() if isinstance(record.args, dict) else record.args or ()
                 tracers = tuple(a for a in given if isinstance(a, Tracer))
                 valued = tracers or "Tracer(" in str(record.msg)
-                if valued or is_meant_for_each_iteration(record.msg):
+                if valued or is_written_in_each_iteration(record.msg):
                     shows = ", and no value" if valued else ""
                     self.add(
                         cautions.SideEffectWarning,
@@ -210,7 +210,7 @@ class RuntimeChecks:
             return jitted._general(args, kwargs)
         self._count_wrapper(jitted)
         operands = numeric_checks.snapshot_operands(jitted, args, kwargs)
-        with self.reads.of(jitted):
+        with self.inputs.of(jitted):
             result = jitted._general(args, kwargs)
         self.host.called(result)
         if self.checked[id(jitted)] < 3 or numeric_checks.has_time():

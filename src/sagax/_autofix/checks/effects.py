@@ -13,9 +13,9 @@ from sagax._autofix.checks.instrument import Hooks, Site
 from sagax._autofix.checks.report import (
     Add,
     caller,
-    is_meant_for_each_iteration,
     is_own_file,
     is_staging,
+    is_written_in_each_iteration,
     source_of,
 )
 from sagax._autofix.checks.structure import check_order
@@ -145,7 +145,7 @@ class Effects:
         """Note that a traced function writes to a file that was open before."""
         if not is_staging() or not self.is_outside(id(owner)):
             return
-        if "Tracer(" in str(args) or is_meant_for_each_iteration(*args):
+        if "Tracer(" in str(args) or is_written_in_each_iteration(*args):
             self._add(site, site.source.span(site.node.value))
 
     def mutated(self, site: Site, owner: Any, name: str, args: tuple[Any, ...]) -> None:

@@ -24,7 +24,7 @@ from sagax._src.diagnostics.spans import (
 )
 
 __all__ = [
-    "Add", "caller", "direct_caller", "in_loop_body", "is_meant_for_each_iteration", "is_own_file", "is_staging", "node_at", "own_caller", "own_position", "own_span", "source_of", "traced_function",
+    "Add", "caller", "direct_caller", "in_loop_body", "is_written_in_each_iteration", "is_own_file", "is_staging", "node_at", "own_caller", "own_position", "own_span", "source_of", "traced_function",
 ]  # fmt: skip
 
 # (category, message, stack, **facts of `warning_facts`)
@@ -98,7 +98,7 @@ def in_loop_body() -> bool:
     return False
 
 
-def is_meant_for_each_iteration(*texts: Any) -> bool:
+def is_written_in_each_iteration(*texts: Any) -> bool:
     """Return whether texts, written while the body of a loop is traced, are not about tracing."""
     given = " ".join(map(str, texts)).strip()
     return bool(given) and in_loop_body() and not _ABOUT_TRACING.search(given)

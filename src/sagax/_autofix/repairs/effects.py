@@ -75,14 +75,14 @@ def write_in_callback(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     title = "write when the compiled program runs, in each iteration"
     yield Candidate("callback", title, tuple(edits), 2)
     barrier, more = source.spell("jax.effects_barrier")
-    reads = _reads_at_top(source, ast.unparse(call.func.value))
+    reads = _reading_statements(source, ast.unparse(call.func.value))
     if reads:
         waiting = source.insert_above(source.first_line(reads[0]), f"{barrier}()")
         title += ", and wait for it before the first reading"
         yield Candidate("callback", title, (*edits, waiting, *more), 1)
 
 
-def _reads_at_top(source: Source, name: str) -> list[ast.stmt]:
+def _reading_statements(source: Source, name: str) -> list[ast.stmt]:
     """Return the statements of the module that read what functions write to."""
     body = [s for s in source.tree.body if not isinstance(s, (ast.FunctionDef, ast.ClassDef))]
     return [

@@ -15,10 +15,10 @@ from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import CodePosition, is_sagax, span_at
 
-__all__ = ["TracedReads"]
+__all__ = ["TracedInputs"]
 
 
-class TracedReads:
+class TracedInputs:
     """Follow items and files that jitted functions read while they are traced.
 
     One read is harmless if the function is called once, so that a later call makes the finding: of an
