@@ -24,6 +24,7 @@ from typing import Any
 
 import sagax
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
+from sagax._src import config
 
 _OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
@@ -68,6 +69,8 @@ class _Loader(importlib.abc.Loader):
     def exec_module(self, module: ModuleType) -> None:
         if self.real != "sagax":
             module.__dict__.update(self.attributes)
+        else:  # the variables that a script sets before it imports jax count
+            config.read_changed_environment()
 
 
 class _Internal(ModuleType):

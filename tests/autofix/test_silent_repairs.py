@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from autofix.test_repairs import program, repaired
+from sagax._autofix.repairs.case import Measurement
 
 CASES = {
     "an item of an attribute": (
@@ -484,6 +485,252 @@ def test_a_repair(name):
     error, expression, before, kind, after = CASES[name]
     found = repaired(error, program(before), expression)
     assert (kind, program(after)) in found, "\n".join(f"--- {k}\n{t}" for k, t in found)
+
+
+# the class, the message, the expression, what is measured, and the program before and after
+WITH_MESSAGE = {
+    "an exponential minus 1": (
+        "PrecisionLossWarning", "", "1.0 - e", {},
+        """
+        def chance(rate):
+            e = jnp.exp(-rate)
+            return 5.0 * (1.0 - e)
+        """,
+        """
+        def chance(rate):
+            e = jnp.exp(-rate)
+            return 5.0 * (-jnp.expm1(-rate))
+        """,
+    ),
+    "a logarithm of 1 and little more": (
+        "PrecisionLossWarning", "", "jnp.log(1 + a * b)", {},
+        "y = jnp.log(1 + a * b)",
+        "y = jnp.log1p(a * b)",
+    ),
+    "a central difference quotient": (
+        "PrecisionLossWarning", "", "(f(w, x + h) - f(w, x - h)) / (2 * h)", {},
+        "d = (f(w, x + h) - f(w, x - h)) / (2 * h)",
+        "d = jax.grad(f, argnums=1)(w, x)",
+    ),
+    "a sum of equal steps": (
+        "PrecisionLossWarning", "", "t + dt", {},
+        """
+        def tick(k, state):
+            t, x = state
+            return t + dt, x * t
+        t, x = jax.lax.fori_loop(0, n, tick, (50.0, x))
+        """,
+        """
+        def tick(k, state):
+            t, x = state
+            return 50.0 + (k + 1) * dt, x * t
+        t, x = jax.lax.fori_loop(0, n, tick, (50.0, x))
+        """,
+    ),
+    "a difference of an argument": (
+        "PrecisionLossWarning", "subtract before the call", "t - START", {},
+        """
+        def age(t):
+            return jnp.sqrt(t - START)
+        y = age(times)
+        """,
+        """
+        def age(t):
+            return jnp.sqrt(t)
+        y = age(times - START)
+        """,
+    ),
+    "a matrix less the means of its rows": (
+        "BroadcastWarning", "keepdims=True keeps the rows", "X - m", {},
+        "m = X.mean(axis=1)\ny = X - m",
+        "m = X.mean(axis=1, keepdims=True)\ny = X - m",
+    ),
+    "a column among three operands": (
+        "BroadcastWarning", "", "normal.logpdf(y, mean, 1.0)",
+        {"mean": [Measurement("Array", (5, 1))], "y": [Measurement("Array", (5,))]},
+        "from jax.scipy.stats import normal\ns = normal.logpdf(y, mean, 1.0)",
+        "from jax.scipy.stats import normal\ns = normal.logpdf(y, mean[:, 0], 1.0)",
+    ),
+    "a matrix without a factor": (
+        "NaNWarning", "", "jnp.linalg.cholesky(C)", {},
+        "L = jnp.linalg.cholesky(C)",
+        "L = jnp.linalg.cholesky(C + 1e-6 * jnp.eye(C.shape[-1]))",
+    ),
+    "a cube root": (
+        "NaNWarning", "", "(a - b) ** (1 / 3)", {}, "y = (a - b) ** (1 / 3)", "y = jnp.cbrt(a - b)",
+    ),
+    "a masked softmax": (
+        "NaNGradientWarning", "", "jax.nn.softmax(s)", {},
+        """
+        def weigh(scores, mask):
+            s = jnp.where(mask, scores, -jnp.inf)
+            return jax.nn.softmax(s)
+        """,
+        """
+        def weigh(scores, mask):
+            return jax.nn.softmax(scores, where=mask)
+        """,
+    ),
+    "a power by exp and log": (
+        "NaNGradientWarning", "", "jnp.log(x)", {},
+        "y = jnp.exp(jnp.log(x) * a)",
+        "y = jnp.where(x > 0, jnp.where(x > 0, x, 1.0) ** a, 0.0)",
+    ),
+    "an update that is undefined for some": (
+        "NaNWarning", "", "(w @ x) / w.sum()", {},
+        """
+        def move(c, w, x):
+            return (w @ x) / w.sum()
+        c = move(c, w, x)
+        """,
+        """
+        def move(c, w, x):
+            divisor = w.sum()
+            return jnp.where(divisor == 0, c, (w @ x) / jnp.where(divisor == 0, 1.0, divisor))
+        c = move(c, w, x)
+        """,
+    ),
+    "integers that fractions are stored in": (
+        "DtypeTruncationWarning", "", "kept.at[k].set(x / 2)", {},
+        """
+        kept = jnp.zeros_like(counts)
+        def body(k, kept):
+            return kept.at[k].set(x / 2)
+        kept = jax.lax.fori_loop(0, 3, body, kept)
+        """,
+        """
+        kept = jnp.zeros_like(counts, dtype=float)
+        def body(k, kept):
+            return kept.at[k].set(x / 2)
+        kept = jax.lax.fori_loop(0, 3, body, kept)
+        """,
+    ),
+    "a buffer that is too short": (
+        "OutOfBoundsIndexWarning", "index 4 is out of bounds for axis 0 with size 4",
+        "jax.lax.dynamic_update_slice(b, v, (i,))", {},
+        """
+        ROOM = 4
+        def push(b, i, v):
+            b = jax.lax.dynamic_update_slice(b, v, (i,))
+            return b
+        b = jnp.zeros(ROOM)
+        for i in range(STEPS):
+            b = push(b, i, v)
+        """,
+        """
+        ROOM = STEPS
+        def push(b, i, v):
+            b = jax.lax.dynamic_update_slice(b, v, (i,))
+            return b
+        b = jnp.zeros(ROOM)
+        for i in range(STEPS):
+            b = push(b, i, v)
+        """,
+    ),
+    "a buffer that is written in a circle": (
+        "OutOfBoundsIndexWarning", "index 9 is out of bounds for axis 0 with size 9", "b.at[i].set(v)", {},
+        "def push(b, i, v):\n    return b.at[i].set(v)",
+        "def push(b, i, v):\n    return b.at[i % b.shape[0]].set(v)",
+    ),
+    "a window over the end": (
+        "OutOfBoundsIndexWarning", "index 5 is out of bounds for axis 0 with size 6",
+        "jax.lax.dynamic_slice(x, (i,), (3,))", {},
+        "y = jax.lax.dynamic_slice(x, (i,), (3,))",
+        "y = jax.lax.dynamic_slice(jnp.pad(x, 3), (i + 3,), (3,))",
+    ),
+    "an unrolled comprehension of two arrays": (
+        "UnrolledLoopWarning", "", "zip(us, vs)", {},
+        "y = jnp.stack([f(u, v, w) for u, v in zip(us, vs)])",
+        "y = jax.vmap(lambda u, v: f(u, v, w))(us, vs)",
+    ),
+    "an array of keys": (
+        "ValueError", "normal: accepts a single key", "jax.random.normal(ks, (n, 2))",
+        {"ks": [Measurement("Array", (3,))], "n": [Measurement("int", value=3)]},
+        "y = jax.random.normal(ks, (n, 2))",
+        "y = jax.vmap(lambda key: jax.random.normal(key, (2,)))(ks)",
+    ),
+    "a line that is written in each iteration": (
+        "SideEffectWarning", "", "log.write(line)", {},
+        """
+        def body(i, x):
+            log.write(line)
+            return x
+        y = jax.lax.fori_loop(0, 3, body, x)
+        text = log.getvalue()
+        """,
+        """
+        def body(i, x):
+            jax.debug.callback(lambda: log.write(line), ordered=True)
+            return x
+        y = jax.lax.fori_loop(0, 3, body, x)
+        jax.effects_barrier()
+        text = log.getvalue()
+        """,
+    ),
+    "a function that would change its argument": (
+        "NotImplementedError", "must use inplace=False", "jnp.fill_diagonal(self.a, 1)", {},
+        """
+        class M:
+            def clear(self):
+                jnp.fill_diagonal(self.a, 1)
+        """,
+        """
+        class M:
+            def clear(self):
+                self.a = jnp.fill_diagonal(self.a, 1, inplace=False)
+        """,
+    ),
+    "a choice in a loop": (
+        "HostSyncWarning", "", "e < low", {"w": [Measurement("dict")]},
+        """
+        for _ in range(n):
+            w, e = step(w)
+            if e < low:
+                low, kept = e, w
+        """,
+        """
+        for _ in range(n):
+            w, e = step(w)
+            chosen = e < low
+            low = jnp.where(chosen, e, low)
+            kept = jax.tree.map(lambda new, old: jnp.where(chosen, new, old), w, kept)
+        """,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WITH_MESSAGE)
+def test_a_repair_by_message_and_measurement(name):
+    error, message, expression, measured, before, after = WITH_MESSAGE[name]
+    head = "import jax\nimport jax.numpy as jnp\n"
+    text = head + program(before)
+    found = repaired(error, text, expression, message=message, measured=measured)
+    assert head + program(after) in [t for _, t in found], "\n".join(
+        f"--- {k}\n{t}" for k, t in found
+    )
+
+
+def test_two_variables_are_not_exchanged_by_where():
+    text = """
+    import jax.numpy as jnp
+    for _ in range(n):
+        if a < b:
+            a, b = b, a
+    """
+    assert not repaired("HostSyncWarning", program(text), "a < b")
+
+
+def test_an_argument_that_is_read_twice_is_not_subtracted_before():
+    text = """
+    import jax.numpy as jnp
+    def f(t):
+        return (t - START) * t
+    y = f(times)
+    """
+    found = repaired(
+        "PrecisionLossWarning", program(text), "t - START", message="subtract before the call"
+    )
+    assert not found
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,15 @@ def keeps_infinities(a: Any, b: Any) -> bool:
     return not (isinstance(a, float) and math.isinf(a)) or bool(a == b)
 
 
+def holds_nan(value: Any) -> bool:
+    """Return whether a number of nested lists is nan."""
+    if isinstance(value, dict):
+        return any(map(holds_nan, value.values()))
+    if isinstance(value, list):
+        return any(map(holds_nan, value))
+    return isinstance(value, float) and math.isnan(value)
+
+
 def same_structure(a: Any, b: Any) -> bool:
     """Return whether nested lists have the same lengths and keys, so that they can be compared."""
     if isinstance(a, list) and isinstance(b, list):

@@ -9,15 +9,33 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
+from sagax._autofix.checks.conversions import cut_integers
 from sagax._autofix.checks.dataflow import EagerBroadcasts
-from sagax._autofix.checks.precision import check_precision, has_precision_hazard, nonfinite_text
+from sagax._autofix.checks.normalization import (
+    EagerNormalization,
+    check_normalization,
+    has_normalization,
+)
+from sagax._autofix.checks.precision import (
+    check_precision,
+    has_precision_hazard,
+    is_difference,
+    nonfinite_text,
+)
+from sagax._autofix.checks.rounding import (
+    EagerQuotients,
+    Quotients,
+    RoundedArguments,
+    accumulators,
+    check_accumulator,
+)
 from sagax._autofix.repairs.case import base_name
 from sagax._src import config, source_stacks, trees
 from sagax._src.api import arguments
@@ -30,17 +48,19 @@ from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.base import SagaxError
-from sagax._src.diagnostics.spans import is_backward, user_span
+from sagax._src.diagnostics.spans import is_backward, is_sagax, user_span
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.bitwise import shift_left_p
+from sagax._src.primitives.comparison import eq_p
 
 Add = Callable[..., None]
 _TIME_LIMIT = 2.0  # seconds for all recomputed calls together
 _spent = [0.0]
+_now = time.monotonic  # of the system: in trials the clocks of a script stand still
 
 
 def snapshot_operands(
@@ -63,19 +83,38 @@ def snapshot_operands(
 def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     """Check gradients and eager operations."""
     evaluate = evaluation.evaluate
-    broadcasts = EagerBroadcasts(add)
+    broadcasts, quotients = EagerBroadcasts(add), EagerQuotients(add)
+    normalization = EagerNormalization(add)
 
     def evaluated(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
         check_operation(primitive, args, params, result)
+        check_program(primitive, args, params)
         return result
+
+    def check_program(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> None:
+        """Check a compiled function that a transformation calls, as `vmap(jit(f))(x)` does."""
+        if primitive not in (jit_p, remat_p) or busy() or state.trace is not evaluation:
+            return
+        if _stepping or _spent[0] > _TIME_LIMIT:
+            return
+        inner = params["jaxpr"]
+        operands = [_as_numpy(a) for a in args]
+        if all(isinstance(x, np.ndarray) for x in operands):
+            names = list(inner.jaxpr.debug_info.arg_names)
+            names = names if len(names) == len(operands) else [""] * len(operands)
+            with _measured():
+                _check_hazards(inner, operands, names, add)
 
     def check_operation(
         primitive: Any, args: tuple[Any, ...], params: dict[str, Any], result: Any
     ) -> None:
-        if not busy() and state.trace is evaluation:
-            broadcasts.evaluated(primitive, args, params, result)
-        if not busy() and _has_check(primitive) and state.trace is evaluation:
+        if busy() or _stepping or state.trace is not evaluation:
+            return
+        broadcasts.evaluated(primitive, args, params, result)
+        quotients.evaluated(primitive, args, result)
+        normalization.evaluated(primitive, args, params, result)
+        if _has_check(primitive):
             operands = [_as_numpy(a) for a in args]
             if all(isinstance(x, np.ndarray) for x in operands):
                 stack = source_stacks.stack()
@@ -168,15 +207,27 @@ def _has_nan(result: Any) -> bool:
 # --- recomputed calls ----------------------------------------------------------------------------
 
 
-def check_call(
-    jitted: JitFunction,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    operands: list[Any],
-    result: Any,
-    add: Add,
-) -> None:
+def has_time() -> bool:
+    """Return whether calls after the first ones may be checked too."""
+    return _spent[0] < 0.5 * _TIME_LIMIT
+
+
+@contextlib.contextmanager
+def _measured() -> Iterator[None]:
+    start = _now()
+    try:
+        yield
+    finally:
+        _spent[0] += _now() - start
+
+
+def check_call(jitted: JitFunction, operands: list[Any], result: Any, add: Add) -> None:
     """Check a call that has returned for silent numeric errors."""
+    with _measured():
+        _check_call(jitted, operands, result, add)
+
+
+def _check_call(jitted: JitFunction, operands: list[Any], result: Any, add: Add) -> None:
     if not jitted._traced and not jitted._caches.traced:
         return
     shapes = [getattr(x, "shape", None) for x in operands]
@@ -197,16 +248,42 @@ def check_call(
     if finite and _has_nan(result) and _has_gradient(closed.jaxpr):
         _report_nonfinite(closed, inputs, names, add)
         return
-    hazard = _has_hazard(closed.jaxpr) or has_precision_hazard(closed.jaxpr)
-    if hazard and _spent[0] < _TIME_LIMIT:
-        start = time.monotonic()
-        stepper = _Interpreter(names, add, _TIME_LIMIT - _spent[0])
-        # only this recomputation uses the keys a second time
-        with contextlib.suppress(_StopError), config.debug_key_reuse(False):
-            stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
-        _spent[0] += time.monotonic() - start
+    for x in operands:
+        if isinstance(x, np.ndarray) and (message := cut_integers(x)):
+            add(dtypes.DtypeTruncationWarning, message, source_stacks.stack())
+    rounded = RoundedArguments(closed.jaxpr, operands)
+    _check_hazards(closed, inputs, names, add, rounded if rounded.exact else None)
     if finite and _has_nan(result):
         _report_nonfinite(closed, inputs, names, add, forward=True)
+
+
+_stepping: list[bool] = []  # not empty while a jaxpr is computed a second time
+
+
+def _check_hazards(
+    closed: Any,
+    inputs: list[Any],
+    names: list[str],
+    add: Add,
+    rounded: RoundedArguments | None = None,
+) -> None:
+    """Compute a jaxpr operation by operation if it has one that may go wrong silently."""
+    jaxpr = closed.jaxpr
+    hazard = _has_hazard(jaxpr) or has_precision_hazard(jaxpr) or has_normalization(jaxpr)
+    if (hazard or rounded is not None) and _spent[0] < _TIME_LIMIT:
+        stepper = _Interpreter(names, add, _TIME_LIMIT - _spent[0])
+        stepper.rounded = rounded
+        _step(stepper, closed, inputs)
+
+
+def _step(stepper: _Interpreter, closed: Any, inputs: list[Any]) -> None:
+    _stepping.append(True)
+    try:
+        # only this recomputation uses the keys a second time
+        with contextlib.suppress(_StopError), config.debug_key_reuse(False):
+            stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in stepper.names])
+    finally:
+        _stepping.pop()
 
 
 def _has_hazard(jaxpr: Any) -> bool:
@@ -214,6 +291,7 @@ def _has_hazard(jaxpr: Any) -> bool:
         p = eqn.primitive
         if (
             p is cond_p
+            or (p is eq_p and eqn.traceback is not None and _compares_classes(eqn.traceback))
             or not isinstance(p.index_rule, Default)
             or (
                 not isinstance(p.wide_rule, Default)
@@ -230,8 +308,10 @@ _NARROW_INTEGERS = ("int8", "uint8", "int16", "uint16")
 
 
 def _has_check(primitive: Any) -> bool:
-    return not isinstance(primitive.index_rule, Default) or not isinstance(
-        primitive.wide_rule, Default
+    return (
+        primitive is eq_p
+        or not isinstance(primitive.index_rule, Default)
+        or not isinstance(primitive.wide_rule, Default)
     )
 
 
@@ -256,14 +336,18 @@ class _Interpreter:
         names: Sequence[str],
         add: Add,
         seconds: float,
-        nan: bool = False,
+        sound: Callable[[np.ndarray], Any] | None = None,
         forward: bool = False,
     ) -> None:
         self.names = names
         self.add = add
-        self.until = time.monotonic() + seconds
-        self.nan = nan
+        self.until = _now() + seconds
+        self.sound = sound  # report the first operation that makes unsound elements of sound ones
+        self.reported = False
         self.forward = forward  # nothing is differentiated
+        self.accumulators: set[Any] = set()  # equations that add equal steps to the carry of a loop
+        self.quotients = Quotients()
+        self.rounded: RoundedArguments | None = None
         self.branch_indices: set[Any] = set()  # equations that clamp the index of a switch
 
     def run(
@@ -286,8 +370,9 @@ class _Interpreter:
             and made[e.invars[0]].primitive.name == "clamp"
         }
         for eqn in jaxpr.eqns:
-            if time.monotonic() > self.until:
+            if _now() > self.until:
                 raise _StopError
+            self.accumulators |= accumulators(eqn)
             if not eqn.outvars:  # a callback, for its side effect: it has run
                 continue
             ins = [
@@ -300,6 +385,8 @@ class _Interpreter:
             inner = eqn.params.get("jaxpr")
             outs = self.control_flow(eqn, ins, all_origins)
             if eqn.primitive in (jit_p, remat_p):
+                if self.rounded is not None:
+                    self.rounded.enter(inner.jaxpr.invars, eqn.invars)
                 outs, out_origins = self.run(inner.jaxpr, [*inner.consts], ins, in_origins)
             elif outs is None:
                 outs = self.step(eqn, ins)
@@ -309,14 +396,34 @@ class _Interpreter:
                     used = in_origins[eqn.primitive.index_rule(shapes, eqn.params).operands]
                 depends = set[str]().union(*used)
                 self.check(eqn, ins, outs, depends)
-                if not self.nan and eqn.traceback is not None and not is_backward(eqn.traceback):
+                if (
+                    self.sound is None
+                    and eqn.traceback is not None
+                    and not is_backward(eqn.traceback)
+                ):
                     found = check_precision(eqn, made, env, ins, outs[0])
+                    found = found or self.check_rounding(eqn, made, ins, outs[0])
+                    found = found or check_normalization(eqn, made, env)
                     if found is not None:
                         self.report(*found, eqn, depends)
             for v, x, o in zip(eqn.outvars, outs, out_origins, strict=True):
                 env[v], origin[v] = x, o
         found = [np.asarray(v.val) if type(v) is Literal else env[v] for v in jaxpr.outvars]
         return found, [set() if type(v) is Literal else origin[v] for v in jaxpr.outvars]
+
+    def check_rounding(
+        self, eqn: Any, made: dict[Any, Any], ins: list[Any], out: Any
+    ) -> tuple[type[Warning], str] | None:
+        """Return the finding for an operation that loses what an earlier one rounded."""
+        if not all(isinstance(x, np.ndarray) for x in (*ins, out)):
+            return None
+        if eqn in self.accumulators and (found := check_accumulator(ins, out, eqn)) is not None:
+            return found
+        self.quotients.note(eqn.primitive.name, ins, out)
+        if eqn.primitive.name == "div" and self.quotients.steps:
+            if is_difference(eqn.invars[0], made):
+                return self.quotients.quotient(ins[1])
+        return self.rounded.follow(eqn, ins, out) if self.rounded is not None else None
 
     def control_flow(self, eqn: Any, ins: list[Any], origins: set[str]) -> list[Any] | None:
         """Return the results of cond, while and scan, checked in each iteration; None for others."""
@@ -354,13 +461,17 @@ class _Interpreter:
         return None
 
     def step(self, eqn: Any, ins: list[Any]) -> list[Any]:
+        if eqn.effects:  # which must not happen twice
+            raise _StopError
         out_avals = [v.aval for v in eqn.outvars]
         keys = any(dtypes.is_extended(v.aval.dtype) for v in (*eqn.invars, *eqn.outvars))
         reference = None if keys or eqn.primitive.is_higher_order else eqn.primitive.reference_rule
+        out = None
         if reference is not None:
-            with np.errstate(all="ignore"):
+            # a reference raises where the operation gives nan, as for a matrix without a factor
+            with np.errstate(all="ignore"), contextlib.suppress(ValueError, ArithmeticError):
                 out = reference(*ins, **eqn.params)
-        else:
+        if out is None:
             out = eqn.primitive.bind(*ins, **eqn.params)
         outs = list(out) if eqn.primitive.multiple_results else [out]
         return [
@@ -371,9 +482,9 @@ class _Interpreter:
     def check(self, eqn: Any, ins: list[Any], outs: list[Any], origins: set[str]) -> None:
         if eqn.traceback is None or not all(isinstance(x, np.ndarray) for x in (*ins, *outs)):
             return
-        if self.nan:
-            before = all(np.all(np.isfinite(_as_floats(x))) for x in ins)
-            bad = any(not np.all(np.isfinite(_as_floats(x))) for x in outs)
+        if self.sound is not None:
+            before = all(np.all(self.sound(_as_floats(x))) for x in ins)
+            bad = any(not np.all(self.sound(_as_floats(x))) for x in outs)
             if before and bad and user_span(eqn.traceback) is not None:
                 category: type[Warning] = cautions.NaNGradientWarning
                 message = f"the gradient is nan: the derivative of this expression ({eqn.primitive.name}) is not finite there"
@@ -393,6 +504,7 @@ class _Interpreter:
 
     def report(self, category: type[Warning], message: str, eqn: Any, origins: set[str]) -> None:
         depends = tuple(dict.fromkeys(base_name(n) for n in self.names if n in origins))
+        self.reported = True
         self.add(category, message, eqn.traceback, depends=depends)
 
 
@@ -408,10 +520,19 @@ def _has_gradient(jaxpr: Any) -> bool:
 def _report_nonfinite(
     closed: Any, inputs: list[Any], names: list[str], add: Add, forward: bool = False
 ) -> None:
-    """Report the first operation of a jaxpr whose result is not finite."""
-    stepper = _Interpreter(names, add, 2.0, nan=True, forward=forward)
-    with contextlib.suppress(_StopError), config.debug_key_reuse(False):
-        stepper.run(closed.jaxpr, closed.consts, inputs, [{n} for n in names])
+    """Report the first operation of a jaxpr whose result is not finite.
+
+    If all infinities are constants of the program, as in masks, report the first that makes nan of them.
+    """
+    for wanted in (np.isfinite, _is_number):
+        stepper = _Interpreter(names, add, 2.0, wanted, forward)
+        _step(stepper, closed, inputs)
+        if stepper.reported:
+            return
+
+
+def _is_number(x: np.ndarray) -> Any:
+    return ~np.isnan(x)
 
 
 # --- single operations ---------------------------------------------------------------------------
@@ -423,6 +544,8 @@ def _check_operation(
     """Return the warning for an operation that overflowed or indexed out of bounds."""
     if not isinstance(primitive.index_rule, Default):
         return _check_bounds(primitive.index_rule([x.shape for x in ins], params), ins, stack)
+    if primitive is eq_p:
+        return _check_one_hot(ins) if _compares_classes(stack) else None
     wide = primitive.wide_rule
     if isinstance(out, np.ndarray) and callable(wide) and _must_not_wrap(primitive, out.dtype):
         exact = wide(*[np.asarray(x, np.float64) for x in ins], **params)
@@ -456,6 +579,28 @@ def _check_bounds(indices: Indices, ins: list[Any], stack: Any) -> tuple[type[Wa
         if bad.any():
             return _out_of_bounds_warning(int(at[bad][0]), f"axis {axis} with size {shape[axis]}")
     return None
+
+
+def _compares_classes(stack: Any) -> bool:
+    """Return whether an operation is that of `one_hot`, which compares labels with classes."""
+    return stack is not None and any(
+        code.co_name == "one_hot" and is_sagax(code.co_filename) for code in stack.raw_frames()[0]
+    )
+
+
+def _check_one_hot(ins: list[Any]) -> tuple[type[Warning], str] | None:
+    """Return the warning for labels that are counted from 1, the last of which is no class.
+
+    Other labels outside of the classes may be meant to become zeros, as those of padding are.
+    """
+    labels, classes = ins
+    if not labels.size or int(labels.min()) != 1 or int(labels.max()) != classes.size:
+        return None
+    return (
+        cautions.OutOfBoundsIndexWarning,
+        f"index {classes.size} is out of bounds for {classes.size} classes: nothing is raised, its row is zeros. "
+        "The labels are counted from 1",
+    )
 
 
 def _check_branch(ins: list[Any], outs: list[Any]) -> tuple[type[Warning], str] | None:

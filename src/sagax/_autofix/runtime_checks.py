@@ -23,11 +23,13 @@ import sagax._autofix.checks.instrument as instrument
 import sagax._autofix.checks.keys as keys
 import sagax._autofix.checks.structure as structure
 import sagax._autofix.numeric_checks as numeric_checks
+from sagax._autofix.checks.conversions import SCATTER_CAST, watch_conversions
 from sagax._autofix.checks.dataflow import check_broadcasts
 from sagax._autofix.checks.effects import Effects
 from sagax._autofix.checks.gradients import watch_gradients
 from sagax._autofix.checks.host import HostChecks
-from sagax._autofix.checks.report import is_own_file, own_span
+from sagax._autofix.checks.report import is_own_file, is_written_in_each_iteration, own_span
+from sagax._autofix.checks.traced_inputs import TracedInputs
 from sagax._autofix.collect_facts import warning_facts
 from sagax._autofix.repairs.case import Facts, base_name
 from sagax._autofix.repairs.source_file import Source
@@ -52,6 +54,7 @@ from sagax._src.diagnostics.spans import (
 MAX_COMPILATIONS = 5
 MAX_ITERATIONS = 100
 MAX_CAPTURED_BYTES = 1 << 20
+_COMPREHENSIONS = (ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
 _WARNING_CLASSES = (DtypeTruncationWarning, *(getattr(cautions, name) for name in cautions.__all__))
 
 
@@ -69,6 +72,7 @@ class RuntimeChecks:
         self.sources: dict[str, Source | None] = {}
         self.effects = Effects(self.add)
         self.host = HostChecks(self.add)
+        self.inputs = TracedInputs(self.add, self.effects.is_outside)
 
     def install(self, package: types.ModuleType) -> None:
         """Turn the checks on, for the rest of this process."""
@@ -84,8 +88,10 @@ class RuntimeChecks:
         instrument.install(self.effects.hooks())
         self.host.install(package)
         impure.install(self.add)  # its clocks call those of `host`
+        self.inputs.install()
         keys.watch_vmap(self.add)
         structure.watch_x64(self.add)
+        watch_conversions(package, self.add)
 
     def finish(self) -> list[Facts]:
         """Return the warnings in the order of time."""
@@ -124,7 +130,10 @@ class RuntimeChecks:
         shown = warnings.showwarning
 
         def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
-            if isinstance(category, type) and issubclass(category, _WARNING_CLASSES):
+            if category is FutureWarning and str(message).startswith(SCATTER_CAST):
+                if " to int" in str(message) or " to uint" in str(message):
+                    self.add(DtypeTruncationWarning, str(message), source_stacks.stack())
+            elif isinstance(category, type) and issubclass(category, _WARNING_CLASSES):
                 function = getattr(message, "function", "")
                 facts: dict[str, Any] = {"data": {"compiled": function} if function else None}
                 if category is cautions.StaleValueWarning:
@@ -151,10 +160,12 @@ class RuntimeChecks:
             if state.trace is not evaluation and kwargs.get("file") in (None, sys.stdout):
                 tracers = tuple(a for a in args if isinstance(a, Tracer))
                 texts = any(isinstance(a, str) and "Tracer(" in a for a in args)
-                if tracers or texts:
+                repeated = is_written_in_each_iteration(*args)
+                if tracers or texts or repeated:
+                    shows = ", and shows no value" if tracers or texts else ""
                     self.add(
                         cautions.SideEffectWarning,
-                        "print in a traced function prints once, while it is traced, and shows no value",
+                        f"print in a traced function prints once, while it is traced{shows}",
                         source_stacks.stack(),
                         values=tracers or _local_tracers(),
                     )
@@ -170,10 +181,12 @@ class RuntimeChecks:
             if state.trace is not evaluation:
                 given = record.args.values() if isinstance(record.args, dict) else record.args or ()
                 tracers = tuple(a for a in given if isinstance(a, Tracer))
-                if tracers or "Tracer(" in str(record.msg):
+                valued = tracers or "Tracer(" in str(record.msg)
+                if valued or is_written_in_each_iteration(record.msg):
+                    shows = ", and no value" if valued else ""
                     self.add(
                         cautions.SideEffectWarning,
-                        "a traced function logs once, while it is traced, and no value",
+                        f"a traced function logs once, while it is traced{shows}",
                         source_stacks.stack(),
                         values=tracers or _local_tracers(),
                     )
@@ -197,13 +210,14 @@ class RuntimeChecks:
             return jitted._general(args, kwargs)
         self._count_wrapper(jitted)
         operands = numeric_checks.snapshot_operands(jitted, args, kwargs)
-        result = jitted._general(args, kwargs)
+        with self.inputs.of(jitted):
+            result = jitted._general(args, kwargs)
         self.host.called(result)
-        if self.checked[id(jitted)] < 3:
+        if self.checked[id(jitted)] < 3 or numeric_checks.has_time():
             self.checked[id(jitted)] += 1
             self.busy = True
             try:
-                numeric_checks.check_call(jitted, args, kwargs, operands, result, self.add)
+                numeric_checks.check_call(jitted, operands, result, self.add)
             finally:
                 self.busy = False
         return result
@@ -268,9 +282,13 @@ class RuntimeChecks:
             for found in source.above(node):
                 if found is function:
                     break
-                if isinstance(found, (ast.For, ast.While)):
+                if isinstance(found, (ast.For, ast.While, *_COMPREHENSIONS)):
                     whole = source.span(found)
-                    head = source.span(found.iter if isinstance(found, ast.For) else found.test)
+                    if isinstance(found, (ast.For, ast.While)):
+                        head = found.iter if isinstance(found, ast.For) else found.test
+                    else:
+                        head = found.generators[0].iter
+                    head = source.span(head)
                     return Span(
                         span.file, head.line, head.column, head.end_line, head.end_column,
                         span.function, whole.source[: head.end_line - whole.line + 1][head.line - whole.line :],

@@ -50,7 +50,7 @@ _MISTAKEN_RESULT_WARNINGS = {
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 # repairs whose results rightly differ from those of any run of the original, as other draws do
-_OTHER_RESULTS = {"pass_key", "smooth"}
+_OTHER_RESULTS = {"float_dtype", "guard_softmax", "pass_key", "smooth"}
 # repairs that give sizes which are right for these data
 _SIZES = {"bounded_loop", "initial_value", "preallocate", "size_arg"}
 
@@ -178,8 +178,10 @@ class _Search:
         alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
         reference = self.reference()
         alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
+        alone = alone and not self.has_result
         return [
-            replace(s, verified=alone and not s.allows and not self.has_result) for s, _ in self.ran
+            replace(s, verified=alone and not s.allows and s.kind not in _OTHER_RESULTS)
+            for s, _ in self.ran
         ]
 
     @property

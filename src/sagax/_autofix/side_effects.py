@@ -28,6 +28,7 @@ _SOCKETS = {"socket.connect", "socket.bind", "socket.sendto"}
 def watch(found: list[str]) -> None:
     """Add a line to `found` for each effect of user code, for the rest of this process."""
     busy = False
+    tempfile.gettempdir()  # finding it opens files, under a lock that the hook would wait for
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal busy

@@ -616,14 +616,19 @@ def _applied(settings: Settings, changes: Changes) -> Settings:
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """Read the defaults from environment variables; SAGAX_X64 has priority over JAX_ENABLE_X64."""
     settings = _interned(_DEFAULTS)
+    for option, value in _options_of(environ):
+        settings = _applied(settings, _set(option, value))
+    return settings
+
+
+def _options_of(environ: Mapping[str, str]) -> Iterator[tuple[Option, Any]]:
     for prefix in ("JAX_", "SAGAX_"):
         for variable, words in environ.items():
             if variable.startswith(prefix):
                 name = _VARIABLES.get(variable, variable.removeprefix(prefix).lower())
                 option = _BY_NAME.get(name)
                 if option is not None:
-                    settings = _applied(settings, _set(option, _parsed(variable, option, words)))
-    return settings
+                    yield option, _parsed(variable, option, words)
 
 
 def _parsed(variable: str, option: Option, words: str) -> Any:
@@ -728,6 +733,17 @@ def _refresh() -> None:
     for entered in blocks:
         settings = _applied(settings, entered.changes)
     _own.set(settings if blocks else None)
+
+
+_read: dict[str, str] = dict(os.environ)
+
+
+def read_changed_environment() -> None:
+    """Apply the environment variables that changed since they were read last."""
+    changed = {k: v for k, v in os.environ.items() if _read.get(k) != v}
+    _read.update(changed)
+    for option, value in _options_of(changed):
+        update(option.name, value)
 
 
 class Context:

@@ -285,7 +285,8 @@ def check_zero_gradients(
 
     `zeros` are the variables of arguments with their names, `result` the variable of the value, or None.
     """
-    steps, _ = flattened_equations(equations)
+    steps, results = flattened_equations(equations, () if result is None else (result,))
+    result = results[0] if results else None  # of the call that computes it
     for variable, path in zeros:
         reached, flat, stopped, through = {id(variable)}, [], False, False
         for step in steps:
@@ -326,12 +327,14 @@ def _leads_to(steps: Sequence[Step], flat: Sequence[Step], result: Any) -> bool:
     return id(result) in reached
 
 
-def flattened_equations(equations: Sequence[Any]) -> tuple[list[Step], list[Any]]:
-    """Return equations with calls inlined."""
+def flattened_equations(
+    equations: Sequence[Any], results: tuple[Any, ...]
+) -> tuple[list[Step], list[Any]]:
+    """Return equations with calls inlined, and the variables of some results."""
 
     class Body:
         eqns = equations
-        outvars: tuple[Any, ...] = ()
+        outvars = results
 
     found: Any = Body()
     return flattened(found)

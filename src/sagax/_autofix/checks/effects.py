@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import ast
+import io
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sagax._autofix.checks.instrument import Hooks, Site
-from sagax._autofix.checks.report import Add, caller, is_own_file, is_staging, source_of
+from sagax._autofix.checks.report import (
+    Add,
+    caller,
+    is_own_file,
+    is_staging,
+    is_written_in_each_iteration,
+    source_of,
+)
 from sagax._autofix.checks.structure import check_order
 from sagax._autofix.repairs.source_file import Function, Source
 from sagax._src import trees
@@ -31,7 +39,8 @@ _CLOCKS = ("perf_counter", "time.time", "monotonic", "timeit", "process_time")
 # methods that change their object, by whether another call changes it again
 _APPENDING = {"append", "extend", "insert", "appendleft", "extendleft"}
 _STORING = {"add", "setdefault", "update"}
-_STARTS = {"_trace_now"}  # functions of sagax that begin a trace whose body runs later
+# functions of sagax that begin a trace whose body runs later: of jit, and of the outermost loop without it
+_TRACES, _STAGES = "_trace_now", "stage"
 _LOOPS = ("scan", "while_loop", "fori_loop", "cond", "switch", "map")
 _MAX_OBJECTS = 30_000
 
@@ -62,6 +71,10 @@ class Effects:
             if is_staging() and name in _APPENDING | _STORING:
                 return _call_then(function, lambda args: self.mutated(site, owner, name, args))
             return function
+        if isinstance(owner, io.IOBase) and name in ("write", "writelines"):
+            if owner in (sys.__stdout__, sys.__stderr__, sys.stdout, sys.stderr):
+                return function
+            return _call_then(function, lambda args: self.written(site, owner, args))
         if self._is_pure(site, function, owner, name):
 
             def call(*args: Any, **kwargs: Any) -> Any:
@@ -98,8 +111,9 @@ class Effects:
         return self.pure[inner.__code__]
 
     def _unused(self, site: Site, args: Any, kwargs: Any, result: Any) -> None:
-        if result is None or any(map(_has_function, trees.leaves((args, kwargs)))):
-            return  # functions that are passed may have effects
+        functions = [f for f in trees.leaves((args, kwargs)) if _has_function(f)]
+        if result is None or not all(map(self._has_no_effect, functions)):
+            return
         leaves = [x for x in trees.leaves(result) if x is not None]
         if not leaves or not any(isinstance(x, Array) for x in leaves):
             return
@@ -114,13 +128,31 @@ class Effects:
             data={"called": site.source.meaning(call.func)},
         )
 
+    def _has_no_effect(self, function: Any) -> bool:
+        """Return whether a function that is passed to another does nothing but return a result."""
+        code = getattr(function, "__code__", None)
+        if code is None or not isinstance(function, types.FunctionType):
+            return False
+        if is_sagax(code.co_filename):
+            return function.__name__ not in _EFFECTS
+        if code not in self.pure:
+            self.pure[code] = is_own_file(code.co_filename) and _Purity().of(function)
+        return self.pure[code]
+
     # -- side effects ---------------------------------------------------------------------------
+
+    def written(self, site: Site, owner: Any, args: tuple[Any, ...]) -> None:
+        """Note that a traced function writes to a file that was open before."""
+        if not is_staging() or not self.is_outside(id(owner)):
+            return
+        if "Tracer(" in str(args) or is_written_in_each_iteration(*args):
+            self._add(site, site.source.span(site.node.value))
 
     def mutated(self, site: Site, owner: Any, name: str, args: tuple[Any, ...]) -> None:
         """Note a call of a method that changes its object, in a traced function."""
         traced = any(isinstance(x, Tracer) for x in trees.leaves(args))
         # what is appended and not traced, such as a shape, is often meant to count traces
-        if traced and self._is_outside(id(owner)):
+        if traced and self.is_outside(id(owner)):
             self._report(site, owner, None, traced, site.source.span(site.node.value))
 
     def store(self, site: Site, owner: Any, name: str | None, value: Any) -> None:
@@ -133,7 +165,7 @@ class Effects:
             if (counted or isinstance(value, Tracer)) and self._variable_is_outside(name):
                 self._report(site, None, name, isinstance(value, Tracer), None)
             return
-        if isinstance(owner, (Array, Tracer)) or not self._is_outside(id(owner)):
+        if isinstance(owner, (Array, Tracer)) or not self.is_outside(id(owner)):
             return
         found = vars(owner).get(name) if name and hasattr(owner, "__dict__") else None
         if name is None and isinstance(owner, dict):
@@ -171,10 +203,10 @@ class Effects:
 
     # -- what was there before the trace ----------------------------------------------------------
 
-    def _is_outside(self, identity: int) -> bool:
+    def is_outside(self, identity: int) -> bool:
         """Return whether an object can be reached from outside of the current trace."""
         frames = list(_frames())
-        start = next((i for i, f in enumerate(frames) if _begins_trace(f)), None)
+        start = _start_of_trace(frames)
         if start is None:
             return False
         if self.outside is None or self.outside[0] is not frames[start]:
@@ -195,7 +227,7 @@ class Effects:
         own = caller(frames[0])
         if own is None or name not in own.f_code.co_freevars:
             return True  # a global
-        start = next((i for i, f in enumerate(frames) if _begins_trace(f)), None)
+        start = _start_of_trace(frames)
         inside = [f for f in frames[:start] if f is not own]
         return start is not None and not any(name in f.f_code.co_cellvars for f in inside)
 
@@ -216,9 +248,12 @@ def _frames() -> Iterator[types.FrameType]:
         frame = frame.f_back
 
 
-def _begins_trace(frame: types.FrameType) -> bool:
-    code = frame.f_code
-    return is_sagax(code.co_filename) and code.co_name in _STARTS
+def _start_of_trace(frames: Sequence[types.FrameType]) -> int | None:
+    """Return the index of the frame that begins the trace, of frames from the innermost on."""
+    own = [(i, f.f_code.co_name) for i, f in enumerate(frames) if is_sagax(f.f_code.co_filename)]
+    traces = [i for i, name in own if name == _TRACES]
+    stages = [i for i, name in own if name == _STAGES]
+    return traces[0] if traces else stages[-1] if stages else None
 
 
 def _reachable(roots: Iterable[Any]) -> set[int]:
@@ -326,6 +361,10 @@ class _Purity:
         source = source_of(function.__code__.co_filename)
         if source is None:
             return False
+        if function.__name__ == "<lambda>":
+            line = function.__code__.co_firstlineno
+            lambdas = [n for n in source.nodes(ast.Lambda) if n.lineno == line]
+            return bool(lambdas) and all(self.node(source, n, 3) for n in lambdas)
         found = [
             f
             for f in source.functions(function.__name__)

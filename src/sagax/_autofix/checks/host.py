@@ -61,9 +61,7 @@ class HostChecks:
             for variant in (name, f"{name}_ns"):
                 setattr(time, variant, self._clock(getattr(time, variant)))
         for name in _READS:
-            setattr(
-                ConcreteArray, name, self._read(getattr(ConcreteArray, name), name in _CONVERSIONS)
-            )
+            setattr(ConcreteArray, name, self._read(getattr(ConcreteArray, name)))
         wait_for_all = package.__dict__["block_until_ready"]
 
         def block_all(x: Any) -> Any:
@@ -94,12 +92,14 @@ class HostChecks:
         self.waited = max(self.waited, number or self.calls)
         return number
 
-    def _read(self, real: Callable[..., Any], keeps: bool) -> Callable[..., Any]:
+    def _read(self, real: Callable[..., Any]) -> Callable[..., Any]:
+        keeps, decides = real.__name__ in _CONVERSIONS, real.__name__ == "__bool__"
+
         def read(array: Any, *args: Any, **kwargs: Any) -> Any:
             if state.trace is evaluation and not _is_check(sys._getframe(1)):
                 number = self.wait(array)
-                if keeps and number:
-                    self._count(number)
+                if (keeps and number) or decides:
+                    self._count(number or self.calls)
             return real(array, *args, **kwargs)
 
         read.__name__ = real.__name__
@@ -151,7 +151,7 @@ class HostChecks:
         key = id(position.code), position.offset
         if key not in self.verdicts:
             at = node_at(position)
-            self.verdicts[key] = None if at is None else _stored_in_loop(*at)
+            self.verdicts[key] = None if at is None else _stored_in_loop(*at) or _chosen(*at)
         use = self.verdicts[key]
         if use is None:
             return
@@ -160,9 +160,10 @@ class HostChecks:
             calls.append(number)
         if len(calls) == _ITERATIONS:
             source, node, text = use
+            purpose = "keep it" if isinstance(node, ast.Call) else "choose between values"
             self.add(
                 cautions.HostSyncWarning,
-                f"each iteration waits for `{text}` only to keep it: the next step cannot be queued meanwhile",
+                f"each iteration waits for `{text}` only to {purpose}: the next step cannot be queued meanwhile",
                 None,
                 span=source.span(node),
             )
@@ -245,6 +246,37 @@ def _stored_in_loop(source: Source, node: ast.AST) -> tuple[Source, ast.AST, str
             loop = found
             break
     return None if loop is None else _in_loop(source, node, loop)
+
+
+def _chosen(source: Source, node: ast.AST) -> tuple[Source, ast.AST, str] | None:
+    """Return the test of an `if` in a loop that does no more than to assign variables to others."""
+    choice = source.enclosing(node, ast.If)
+    if choice is None or node not in ast.walk(choice.test) or isinstance(node, ast.BoolOp):
+        return None
+    if choice.test is not node or not isinstance(node, ast.Compare) or choice.orelse:
+        return None
+    loop = next((n for n in source.above(choice) if isinstance(n, (ast.For, ast.While))), None)
+    if not isinstance(loop, ast.For) or source.function(loop) is not source.function(choice):
+        return None
+    if source.parents.get(choice) is not loop or not all(map(is_choice, choice.body)):
+        return None
+    return source, node, " ".join(source.code(node).split())
+
+
+def is_choice(statement: ast.stmt) -> bool:
+    """Return whether a statement assigns variables to variables."""
+
+    def plain(part: ast.expr) -> bool:
+        if isinstance(part, ast.Tuple):
+            return all(map(plain, part.elts))
+        return isinstance(part, ast.Name)
+
+    return (
+        isinstance(statement, ast.Assign)
+        and len(statement.targets) == 1
+        and plain(statement.targets[0])
+        and plain(statement.value)
+    )
 
 
 def _in_loop(source: Source, node: ast.Call, loop: ast.AST) -> tuple[Source, ast.AST, str] | None:

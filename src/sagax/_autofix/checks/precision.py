@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from sagax._autofix.checks.rounding import accumulators
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
 from sagax._src.diagnostics import cautions
 
-__all__ = ["check_precision", "has_precision_hazard", "nonfinite_text"]
+__all__ = ["check_precision", "has_precision_hazard", "is_difference", "nonfinite_text"]
 
 _LARGEST_COUNT = {"float32": 2.0**24, "float16": 2.0**11, "bfloat16": 2.0**8}
 _PASSING = {
@@ -35,6 +36,10 @@ def has_precision_hazard(jaxpr: Jaxpr) -> bool:
         if name == "sub" and _variance(eqn, made) is not None:
             return True
         if name == "add" and _increment(eqn) is not None:
+            return True
+        if _small_difference(eqn, made) is not None or accumulators(eqn):
+            return True
+        if name == "div" and _is_quotient(eqn, made):
             return True
         if any(map(has_precision_hazard, subjaxprs(eqn.params))):
             return True
@@ -61,7 +66,95 @@ def check_precision(
         source = _variance(eqn, made)
         if source is not None:
             return _check_variance(np.asarray(env[source[0]], np.float64), source[1], out)
+    if name in ("sub", "log") and (small := _small_difference(eqn, made)) is not None:
+        return _check_small(*small, env, out)
     return None
+
+
+# --- exp(x) - 1 and log(1 + x) ------------------------------------------------------------------------
+
+
+def _is_one(atom: Any) -> bool:
+    return type(atom) is Literal and np.size(atom.val) == 1 and float(np.ravel(atom.val)[0]) == 1.0
+
+
+def _small_difference(eqn: Any, made: Mapping[Any, Any]) -> tuple[str, Any] | None:
+    """Return the exact form of exp(x) - 1, 1 - exp(x) or log(1 + x), and x."""
+
+    def source(atom: Any, *names: str) -> Any:
+        while type(atom) is not Literal and (step := made.get(atom)) is not None:
+            if step.primitive.name in names:
+                return step
+            if step.primitive.name not in _PASSING:
+                break
+            atom = step.invars[0]
+        return None
+
+    name = eqn.primitive.name
+    if name not in ("sub", "log") or str(eqn.outvars[0].aval.dtype) not in _LARGEST_COUNT:
+        return None
+    if name == "sub":
+        for one, other, form in (
+            (eqn.invars[0], eqn.invars[1], "-expm1(x)"),
+            (eqn.invars[1], eqn.invars[0], "expm1(x)"),
+        ):
+            step = source(other, "exp") if _is_one(one) else None
+            if step is not None and type(step.invars[0]) is not Literal:
+                return form, step.invars[0]
+    if name == "log":
+        total = source(eqn.invars[0], "add")
+        for i in (0, 1) if total is not None else ():
+            x = total.invars[1 - i]
+            # log(1 + exp(x)) is added to other terms, beside which it may vanish
+            if _is_one(total.invars[i]) and type(x) is not Literal and source(x, "exp") is None:
+                return "log1p(x)", x
+    return None
+
+
+def _check_small(form: str, x: Any, env: Mapping[Any, Any], out: Any) -> Finding | None:
+    """Return the finding if all elements are so small that 1 hides their digits."""
+    if x not in env or not isinstance(out, np.ndarray) or not isinstance(env[x], np.ndarray):
+        return None
+    given = np.asarray(env[x], np.float64)
+    with np.errstate(all="ignore"):
+        exact = np.log1p(given) if form == "log1p(x)" else np.expm1(given)
+    exact = -exact if form.startswith("-") else exact
+    found = np.asarray(out, np.float64)
+    if exact.size != found.size or not np.all(np.isfinite(exact)):
+        return None
+    exact, found = exact.ravel(), found.ravel()
+    largest = float(np.max(np.abs(exact), initial=0.0))
+    error = np.abs(found - exact)
+    if not largest or float(np.max(error)) <= 0.02 * largest:
+        return None
+    i = int(np.argmax(error))
+    plain = {"log1p(x)": "log(1 + x)", "expm1(x)": "exp(x) - 1", "-expm1(x)": "1 - exp(x)"}[form]
+    return (
+        cautions.PrecisionLossWarning,
+        f"{plain} cancels: it gives {found[i]:.3g} for {exact[i]:.3g}; {form} keeps the digits",
+    )
+
+
+def _is_quotient(eqn: Any, made: Mapping[Any, Any]) -> bool:
+    """Return whether a difference is divided by a small number."""
+    divisor = eqn.invars[1]
+    if type(divisor) is Literal and not 0 < abs(float(np.ravel(divisor.val)[0])) < 1e-2:
+        return False
+    return not divisor.aval.shape and is_difference(eqn.invars[0], made)
+
+
+def is_difference(atom: Any, made: Mapping[Any, Any]) -> bool:
+    """Return whether a value is a difference, perhaps negated."""
+    while type(atom) is not Literal and (step := made.get(atom)) is not None:
+        if step.primitive.name == "sub":
+            return True
+        if step.primitive.name != "neg":
+            break
+        atom = step.invars[0]
+    return False
+
+
+# --- counters ---------------------------------------------------------------------------------------
 
 
 def _increment(eqn: Any) -> int | None:

@@ -6,6 +6,7 @@ import ast
 import functools
 import linecache
 import os
+import re
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -23,7 +24,7 @@ from sagax._src.diagnostics.spans import (
 )
 
 __all__ = [
-    "Add", "caller", "direct_caller", "is_own_file", "is_staging", "node_at", "own_caller", "own_position", "own_span", "source_of", "traced_function",
+    "Add", "caller", "direct_caller", "in_loop_body", "is_written_in_each_iteration", "is_own_file", "is_staging", "node_at", "own_caller", "own_position", "own_span", "source_of", "traced_function",
 ]  # fmt: skip
 
 # (category, message, stack, **facts of `warning_facts`)
@@ -81,6 +82,26 @@ def traced_function() -> str:
             return str(name)
         trace = trace.parent
     return ""
+
+
+_LOOPS = {"scan", "fori_loop", "while_loop", "map", "associative_scan"}
+_ABOUT_TRACING = re.compile(r"trac|compil|stag|jit|lower", re.IGNORECASE)
+
+
+def in_loop_body() -> bool:
+    """Return whether the body of a loop of `lax` is being traced."""
+    trace: Any = state.trace
+    while trace is not None and trace is not evaluation:
+        if getattr(trace.debug_info, "traced_for", "") in _LOOPS:
+            return True
+        trace = trace.parent
+    return False
+
+
+def is_written_in_each_iteration(*texts: Any) -> bool:
+    """Return whether texts, written while the body of a loop is traced, are not about tracing."""
+    given = " ".join(map(str, texts)).strip()
+    return bool(given) and in_loop_body() and not _ABOUT_TRACING.search(given)
 
 
 _PASSED = {os.__file__, "<frozen os>", "<frozen _collections_abc>"}

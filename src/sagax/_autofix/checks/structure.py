@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
+import types
 from typing import Any
 
 import numpy as np
 
 from sagax._autofix.checks.instrument import Site
-from sagax._autofix.checks.report import Add, is_own_file, own_caller, source_of
+from sagax._autofix.checks.report import Add, direct_caller, is_own_file, own_caller, source_of
 from sagax._src import config
 from sagax._src.core.dtypes import DtypeTruncationWarning
 from sagax._src.diagnostics import cautions
@@ -78,6 +80,33 @@ def watch_x64(add: Add) -> None:
             )
 
     options.update = staticmethod(updated)
+    kind = type(os.environ)
+    store = kind.__setitem__
+
+    def setitem(self: Any, key: Any, value: Any) -> None:
+        store(self, key, value)
+        asks = key in ("JAX_ENABLE_X64", "SAGAX_X64") and value.lower() in (
+            "1",
+            "true",
+            "on",
+            "yes",
+        )
+        found = direct_caller() if asks and not config.current().x64 else None
+        if found is not None and _has_imported(found[0]):
+            add(
+                DtypeTruncationWarning,
+                f"{key} is read when the package is imported, and set after that: types stay in 32 bits",
+                None,
+                span=span_at(found[1]),
+            )
+
+    kind.__setitem__ = setitem  # type: ignore[method-assign]
+
+
+def _has_imported(frame: Any) -> bool:
+    """Return whether the script has imported the package."""
+    modules = [v for v in frame.f_globals.values() if isinstance(v, types.ModuleType)]
+    return "jax" in sys.modules or any(m.__name__.split(".")[0] == "sagax" for m in modules)
 
 
 def _single_precision(frame: Any) -> list[str]:

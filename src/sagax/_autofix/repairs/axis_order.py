@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
@@ -39,6 +40,31 @@ def align_column(case: Case, source: Source, node: ast.AST) -> Iterator[Candidat
             return
 
 
+@at_expression
+def keep_dimension(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Add keepdims to the reduction of rows that a square matrix meets."""
+    if "keepdims" not in case.facts.message:
+        return
+    function = source.function(node) or source.tree
+    calls = list(source.nodes(ast.Call, source.statement(node)))
+    for name in source.nodes(ast.Name, source.statement(node)):
+        values = source.assigned(name.id, function)
+        reads = [u for u in source.uses(name.id, function) if isinstance(u.ctx, ast.Load)]
+        if len(values) == 1 and reads == [name]:
+            calls += source.nodes(ast.Call, values[0])
+    for call in dict.fromkeys(calls):
+        reduces = last_name(call.func) in _REDUCTIONS and keyword_value(call, "axis") is not None
+        positional = not source.meaning(call.func) and len(call.args) == 1
+        if last_name(call.func) in _REDUCTIONS and (reduces or positional or len(call.args) > 1):
+            if keyword_value(call, "keepdims") is None:
+                title = "keep the reduced axis, so that each row meets its own value"
+                edit = source.replace(call, source.call_with(call, "keepdims=True"))
+                yield Candidate("keepdims", title, (edit,), 0)
+
+
+_REDUCTIONS = {"sum", "mean", "max", "min", "prod", "std", "var", "norm", "median", "logsumexp"}
+
+
 def _pairs(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield the operands of the elementwise operations in an expression, the outermost first."""
     for part in ast.walk(node):
@@ -48,8 +74,8 @@ def _pairs(source: Source, node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]
             yield part.left, part.comparators[0]
         elif isinstance(part, ast.AugAssign):
             yield part.target, part.value
-        elif isinstance(part, ast.Call) and len(part.args) == 2 and source.meaning(part.func):
-            yield part.args[0], part.args[1]
+        elif isinstance(part, ast.Call) and source.meaning(part.func):
+            yield from itertools.pairwise(part.args)
 
 
 def _drop_keepdims(source: Source, operand: ast.expr) -> Iterator[Candidate]:

@@ -57,6 +57,46 @@ def log_in_callback(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
 _LOG_METHODS = ("debug", "info", "warning", "error", "critical", "exception", "log")
 
 
+@at_expression
+def write_in_callback(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Write `log.write(line)` of a traced function in a callback, in the order of the program."""
+    statement = source.statement(node)
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return
+    if call.func.attr not in ("write", "writelines"):
+        return
+    callback, imports = source.spell("jax.debug.callback")
+    local = bound_before(source, statement)
+    listed = ", ".join(n for n in dict.fromkeys(loads(call.args)) if n in local)
+    given = f", {listed}" if listed else ""
+    text = f"{callback}(lambda{' ' if listed else ''}{listed}: {source.code(call)}{given}, ordered=True)"
+    edits = [source.replace(call, text), *imports]
+    title = "write when the compiled program runs, in each iteration"
+    yield Candidate("callback", title, tuple(edits), 2)
+    barrier, more = source.spell("jax.effects_barrier")
+    reads = _reading_statements(source, ast.unparse(call.func.value))
+    if reads:
+        waiting = source.insert_above(source.first_line(reads[0]), f"{barrier}()")
+        title += ", and wait for it before the first reading"
+        yield Candidate("callback", title, (*edits, waiting, *more), 1)
+
+
+def _reading_statements(source: Source, name: str) -> list[ast.stmt]:
+    """Return the statements of the module that read what functions write to."""
+    body = [s for s in source.tree.body if not isinstance(s, (ast.FunctionDef, ast.ClassDef))]
+    return [
+        s
+        for s in body
+        if any(
+            isinstance(n, ast.Attribute)
+            and ast.unparse(n.value) == name
+            and n.attr in ("getvalue", "read", "readlines", "close", "flush", "seek")
+            for n in ast.walk(s)
+        )
+    ]
+
+
 class _FormatString:
     """Build the format string of a call of print; strings are static and stay in it."""
 

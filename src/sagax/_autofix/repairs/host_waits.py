@@ -265,3 +265,40 @@ def _converted(source: Source, call: ast.Call, text: str) -> str:
     rest = "".join(f", {source.code(a)}" for a in call.args[1:])
     rest += "".join(f", {k.arg}={source.code(k.value)}" for k in call.keywords)
     return f"{source.code(call.func)}({text}{rest})"
+
+
+@at_expression
+def choose_on_device(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `if value < best: best, kept = value, now` in a loop with where."""
+    choice = source.enclosing(node, ast.If)
+    if choice is None or choice.test is not node or choice.orelse:
+        return
+    pairs: list[tuple[ast.expr, ast.expr]] = []
+    for statement in choice.body:
+        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+            return
+        target, value = statement.targets[0], statement.value
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            pairs += zip(target.elts, value.elts, strict=True)
+        else:
+            pairs.append((target, value))
+    assigned = [source.code(target) for target, _ in pairs]
+    if any(source.code(value) in assigned for _, value in pairs):
+        return  # an exchange
+    where, imports = source.spell("jax.numpy.where")
+    indent = source.indent(choice)
+    test = source.fresh("chosen", choice)
+    lines = [f"{indent}{test} = {source.code(choice.test)}"]
+    for target, value in pairs:
+        new, old = source.code(value), source.code(target)
+        kinds = {m.kind for m in case.measure(source, value)}
+        if kinds & {"dict", "list", "tuple"}:
+            tree_map, more = source.spell("jax.tree.map")
+            imports = [*imports, *more]
+            choose = f"{tree_map}(lambda new, old: {where}({test}, new, old), {new}, {old})"
+        else:
+            choose = f"{where}({test}, {new}, {old})"
+        lines.append(f"{indent}{old} = {choose}")
+    edit = source.replace_statements([choice], "\n".join(lines))
+    title = "choose with where, which does not wait for the test"
+    yield Candidate("keep_on_device", title, (edit, *imports), 1)

@@ -16,7 +16,7 @@ from sagax._autofix.repairs.source_file import (
 )
 
 
-def _bounds(case: Case) -> tuple[int, int] | None:
+def index_bounds(case: Case) -> tuple[int, int] | None:
     """Return the index and the size that a message names."""
     found = re.search(
         r"index (-?\d+) is out of bounds for (?:axis \d+ with size )?(\d+)", case.facts.message
@@ -27,7 +27,7 @@ def _bounds(case: Case) -> tuple[int, int] | None:
 @at_expression
 def correct_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Enlarge `num_segments` and other sizes of results that are too small for their indices."""
-    bounds = _bounds(case)
+    bounds = index_bounds(case)
     if bounds is None:
         return
     index, size = bounds
@@ -81,7 +81,7 @@ def _same_sizes(
 @at_expression
 def shorten_range(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """End a range of indices earlier: `x[i + 1]` for i in `arange(n)` needs `arange(n - 1)`."""
-    bounds = _bounds(case)
+    bounds = index_bounds(case)
     index = _index_expression(source, node)
     if bounds is None or index is None:
         return
@@ -196,12 +196,12 @@ def _mapped_ranges(case: Case, source: Source, name: ast.Name) -> list[ast.expr]
 @at_expression
 def count_from_zero(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Subtract 1 from indices that run from 1 to the size, and never are 0."""
-    bounds = _bounds(case)
+    bounds = index_bounds(case)
     if bounds is None or bounds[0] != bounds[1]:
         return
     index: ast.expr | None = None
     for call in source.nodes(ast.Call, node):
-        if source.meaning(call.func) == "jax.lax.switch" and call.args:
+        if source.meaning(call.func) in ("jax.lax.switch", "jax.nn.one_hot") and call.args:
             index = call.args[0]
     index = index or _index_expression(source, node)
     if index is None or isinstance(index, (ast.Slice, ast.Tuple, ast.Constant)):

@@ -322,3 +322,40 @@ def _scan_over_keys(
         source.replace(xs, f"({source.code(xs)}, {split}({key.id}, {count}))"),
     ]
     yield Candidate("split_key", title, (*edits, *imports), 0)
+
+
+# --- an array of keys ----------------------------------------------------------------------------------
+
+
+@at_expression
+def draw_for_each_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `normal(keys, x.shape)` as one draw for each key, mapped by vmap."""
+    call = source.enclosing(node, ast.Call)
+    if call is None or "accepts a single key" not in case.facts.message or not call.args:
+        return
+    if not source.meaning(call.func).startswith("jax.random."):
+        return
+    keys = call.args[0]
+    shape = keyword_value(call, "shape") or (call.args[1] if len(call.args) > 1 else None)
+    vmap, imports = source.spell("jax.vmap")
+    key = source.fresh("key", call)
+    text = source.code(call)
+    inner = text.replace(source.code(keys), key, 1)
+    if shape is not None:
+        counts = {m.shape[0] for m in case.measure(source, keys) if m.shape}
+        if isinstance(shape, ast.Tuple) and shape.elts:
+            first = shape.elts[0]
+            wanted = {m.value for m in case.measure(source, first)}
+            wanted |= {first.value} if isinstance(first, ast.Constant) else set()
+            lanes = tuple_text([source.code(n) for n in shape.elts[1:]])
+        elif isinstance(shape, ast.Attribute) and shape.attr == "shape":
+            wanted = {m.shape[0] for m in case.measure(source, shape.value) if m.shape}
+            lanes = f"{source.code(shape)}[1:]"
+        else:
+            return
+        if not counts or counts != wanted:
+            return  # another axis of the shape, or none, counts the keys
+        inner = inner.replace(source.code(shape), lanes, 1)
+    title = "draw once for each key: map over the keys, which the first axis of the shape counts"
+    edit = source.replace(call, f"{vmap}(lambda {key}: {inner})({source.code(keys)})")
+    yield Candidate("vmap", title, (edit, *imports), 1)

@@ -147,9 +147,17 @@ def key_argument(call: ast.Call) -> ast.expr | None:
     for found in (*named, *call.args):
         if isinstance(found, (ast.Name, ast.Attribute)):
             return found
-        if isinstance(found, ast.Subscript) and isinstance(found.slice, ast.Constant):
+        if isinstance(found, ast.Subscript) and _is_plain_index(found.slice):
             return found
     return None
+
+
+def _is_plain_index(node: ast.expr) -> bool:
+    """Return whether an index can be read twice: `keys[2]`, `keys[i]` or `keys[i + 1]`."""
+    return all(
+        isinstance(n, (ast.Constant, ast.Name, ast.BinOp, ast.operator, ast.expr_context))
+        for n in ast.walk(node)
+    )
 
 
 def _find_uses(source: Source, text: str, within: ast.AST) -> list[ast.expr]:

@@ -14,6 +14,7 @@ from sagax._autofix.repairs.control_flow import (
     range_bounds,
 )
 from sagax._autofix.repairs.source_file import INDENT, Source
+from sagax._src.diagnostics.model import Edit
 
 
 @at_expression
@@ -32,6 +33,51 @@ def rewrite_for(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
     if count is not None and not collected:
         yield from _rewrite_as_fori_loop(source, loop, *count)
     yield from _rewrite_as_scan(source, loop, count, collected)
+
+
+@at_expression
+def map_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `stack([f(x, y) for x in xs])` as `vmap(lambda x: f(x, y))(xs)`."""
+    around = source.enclosing(node, (ast.ListComp, ast.GeneratorExp))  # type: ignore[arg-type]
+    call = source.parents.get(around) if around is not None else None
+    if around is None or not isinstance(call, ast.Call) or call.args != [around]:
+        return
+    if source.meaning(call.func) not in ("jax.numpy.stack", "jax.numpy.array", "jax.numpy.asarray"):
+        return
+    loop = around.generators[0]
+    if call.keywords or len(around.generators) > 1 or loop.ifs:
+        return
+    target, over = loop.target, loop.iter
+    is_call = isinstance(over, ast.Call)
+    if is_call and isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip":
+        if not isinstance(target, ast.Tuple) or len(target.elts) != len(over.args):
+            return
+        names, arrays = target.elts, list(over.args)
+    elif (bounds := range_bounds(source, over)) is not None:
+        numpy, imports = source.spell("jax.numpy")
+        yield from _mapped(
+            source, call, around.elt, [target], [arange_text(numpy, bounds)], imports
+        )
+        return
+    else:
+        names, arrays = [target], [over]
+    if all(isinstance(n, ast.Name) for n in names):
+        yield from _mapped(source, call, around.elt, names, [source.code(a) for a in arrays], [])
+
+
+def _mapped(
+    source: Source,
+    call: ast.Call,
+    element: ast.expr,
+    names: Sequence[ast.expr],
+    arrays: Sequence[str],
+    imports: list[Edit],
+) -> Iterator[Candidate]:
+    vmap, more = source.spell("jax.vmap")
+    listed = ", ".join(source.code(n) for n in names)
+    text = f"{vmap}(lambda {listed}: {source.code(element)})({', '.join(arrays)})"
+    title = "map the function with vmap: it is compiled once, for all elements"
+    yield Candidate("vmap", title, (source.replace(call, text), *more, *imports), 1)
 
 
 def _appended_lists(source: Source, loop: ast.For) -> dict[str, ast.Expr] | None:

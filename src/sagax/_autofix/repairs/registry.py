@@ -9,9 +9,11 @@ import sagax._autofix.repairs.autojit as autojit
 import sagax._autofix.repairs.axes as axes
 import sagax._autofix.repairs.axis_order as axis_order
 import sagax._autofix.repairs.boolean_logic as boolean_logic
+import sagax._autofix.repairs.buffers as buffers
 import sagax._autofix.repairs.caches as caches
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
+import sagax._autofix.repairs.cancellation as cancellation
 import sagax._autofix.repairs.captured_values as captured_values
 import sagax._autofix.repairs.carried_state as carried_state
 import sagax._autofix.repairs.classes as classes
@@ -29,6 +31,7 @@ import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
+import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.recompiling as recompiling
@@ -47,6 +50,11 @@ _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
     arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,
     static_numbers.pass_number,
+)  # fmt: skip
+
+_NAN_REPAIRS = (
+    singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
+    not_a_number.keep_old_value, singular.guard_operation,
 )  # fmt: skip
 
 # by class; the base classes of an error are looked up too, the most derived first
@@ -77,7 +85,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "DeletedArrayError": (transform_options.copy_donated,),
     "RuntimeError": (transform_options.copy_donated,),
-    "NotImplementedError": (callbacks.set_vmap_method,),
+    "NotImplementedError": (callbacks.set_vmap_method, unused_results.pass_inplace_false),
     "TypeError": (
         control_flow.rewrite_membership,
         transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, transform_options.set_has_aux, types.reduce_output,
@@ -92,20 +100,23 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
         operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, derivatives.mark_bound_static,
-        structures.complete_axes_of_dict, structures.export_symbolic_sizes,
+        structures.complete_axes_of_dict, structures.export_symbolic_sizes, unused_results.pass_inplace_false,
+        key_lanes.draw_for_each_key,
     ),
     "SideEffectWarning": (
-        effects.use_debug_print, effects.log_in_callback, hoisting.pass_result_of_effect,
+        effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,
         traced_state.update_at_calls, traced_state.return_stored_value,
     ),
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
-    "HostSyncWarning": (host_waits.convert_after_loop,),
+    "HostSyncWarning": (host_waits.convert_after_loop, host_waits.choose_on_device),
     "ImpureTraceWarning": (hoisting.pass_impure_value,),
     "ZeroGradientWarning": (smooth.use_smooth_function,),
     "PrecisionLossWarning": (
         precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
+        cancellation.use_small_argument_function, cancellation.use_gradient, cancellation.multiply_steps,
+        cancellation.subtract_before_call,
     ),
-    "BroadcastWarning": (axis_order.align_column,),
+    "BroadcastWarning": (axis_order.align_column, axis_order.keep_dimension),
     "AmbiguousAxesWarning": (axis_order.sort_keys,),
     "UnusedResultWarning": (unused_results.assign_result,),
     "StaleValueWarning": (captured_values.pass_as_argument,),
@@ -113,14 +124,17 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "RecompilationWarning": (
         effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
-    "UnrolledLoopWarning": (loops.rewrite_for,),
-    "NaNGradientWarning": (types.use_double_where, singular.guard_operation),
-    "NaNWarning": (singular.use_softmax, singular.guard_operation),
-    "FloatingPointError": (types.use_double_where, singular.use_softmax, singular.guard_operation),
-    "DtypeTruncationWarning": (types.enable_x64,),
+    "UnrolledLoopWarning": (loops.rewrite_for, loops.map_comprehension),
+    "NaNGradientWarning": (
+        types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
+    ),
+    "NaNWarning": _NAN_REPAIRS,
+    "FloatingPointError": (types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
+    "DtypeTruncationWarning": (buffers.fill_with_floats, types.enable_x64),
     "IntegerOverflowWarning": (types.widen_dtype,),
     "OutOfBoundsIndexWarning": (
-        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, arrays.set_index_mode,
+        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, buffers.enlarge_buffer,
+        buffers.write_around, buffers.pad_window, arrays.set_index_mode,
     ),
     "DonationWarning": (transform_options.drop_donation,),
 }  # fmt: skip

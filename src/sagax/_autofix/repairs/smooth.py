@@ -25,7 +25,7 @@ def use_smooth_function(case: Case, source: Source, node: ast.AST) -> Iterator[C
     if call is not None and name in _ROUNDING:
         yield from _straight_through(source, call)
     elif call is not None and name in ("argmax", "argmin"):
-        yield from _soft_argmax(source, call, name)
+        yield from _soft_argmax(case, source, call, name)
     elif isinstance(node, ast.Compare):
         yield from _sigmoid(source, node)
     else:
@@ -154,7 +154,7 @@ def _expected_error(source: Source, compare: ast.Compare) -> Iterator[Candidate]
 # --- argmax and integer casts ------------------------------------------------------------------------
 
 
-def _soft_argmax(source: Source, call: ast.Call, name: str) -> Iterator[Candidate]:
+def _soft_argmax(case: Case, source: Source, call: ast.Call, name: str) -> Iterator[Candidate]:
     """Replace argmax by softmax: in a comparison, an index, or as a number."""
     scores = _operand(source, call)
     if scores is None:
@@ -178,7 +178,11 @@ def _soft_argmax(source: Source, call: ast.Call, name: str) -> Iterator[Candidat
     numpy, more = source.spell("jax.numpy")
     sign = "-" if name == "argmin" else ""
     inner = f"{sign}{source.operand(scores)}" if sign else source.code(scores)
-    if keyword_value(call, "axis") is not None or len(call.args) > bool(source.meaning(call.func)):
+    axis = keyword_value(call, "axis")
+    position = call.args[bool(source.meaning(call.func)) :]
+    axis = axis if axis is not None or not position else position[0]
+    if axis is not None:
+        yield from _mean_position(case, source, call, scores, inner, axis)
         return
     weights = f"{softmax}({inner})"
     for use in uses:
@@ -194,6 +198,32 @@ def _soft_argmax(source: Source, call: ast.Call, name: str) -> Iterator[Candidat
     text = f"{numpy}.sum({weights} * {positions})"
     title = "the mean position by softmax in place of argmax, a choice"
     yield Candidate("smooth", title, (source.replace(call, text), *imports, *more), 2)
+
+
+def _mean_position(
+    case: Case, source: Source, call: ast.Call, scores: ast.expr, inner: str, axis: ast.expr
+) -> Iterator[Candidate]:
+    """Rewrite `argmax(s, axis=-1)` as the mean position with weights by softmax, for the last axis."""
+    ranks = {len(m.shape) for m in case.measure(source, scores) if m.shape is not None}
+    at = axis.operand if isinstance(axis, ast.UnaryOp) else axis
+    number = at.value if isinstance(at, ast.Constant) else None
+    last = number == 1 if isinstance(axis, ast.UnaryOp) else {number} == {r - 1 for r in ranks}
+    if not last:
+        return
+    softmax, imports = source.spell("jax.nn.softmax")
+    numpy, more = source.spell("jax.numpy")
+    replaced: ast.expr = call
+    cast = source.parents.get(source.parents.get(call, call))
+    attribute = source.parents.get(call)
+    if isinstance(attribute, ast.Attribute) and attribute.attr == "astype":
+        if isinstance(cast, ast.Call) and cast.func is attribute:
+            replaced = cast
+    positions = f"{numpy}.arange({source.primary(scores)}.shape[-1])"
+    text = f"{softmax}({inner}, axis=-1) @ {positions}"
+    if not isinstance(source.parents.get(replaced), (ast.Return, ast.Assign)):
+        text = f"({text})"
+    title = "the mean position by softmax in place of argmax, a choice"
+    yield Candidate("smooth", title, (source.replace(replaced, text), *imports, *more), 2)
 
 
 def _is_load(node: ast.Name) -> bool:

@@ -161,6 +161,32 @@ def _return_from_helper(
         yield Candidate("return_value", title, tuple(edits), rank)
 
 
+@at_expression
+def pass_inplace_false(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `fill_diagonal(x, v)`, which cannot change x, as `x = fill_diagonal(x, v, inplace=False)`."""
+    if "inplace=False" not in case.facts.message:
+        return
+    call = source.enclosing(node, ast.Call)
+    if call is None or not call.args or not source.meaning(call.func).startswith("jax.numpy."):
+        return
+    given = next((k.value for k in call.keywords if k.arg == "inplace"), None)
+    if given is not None:
+        edits = [source.replace(given, "False")]
+    else:
+        edits = [source.replace(call, source.call_with(call, "inplace=False"))]
+    statement, target = source.statement(call), call.args[0]
+    title = "ask for a changed copy"
+    if isinstance(statement, ast.Expr) and statement.value is call:
+        declared = _declaration(source, statement, target)
+        if not isinstance(target, _TARGETS) or declared is None:
+            return
+        name = source.code(target)
+        title += f", and assign it to `{name}`"
+        edits += [source.insert(statement.lineno, _column(source, statement), f"{name} = ")]
+        edits += declared
+    yield Candidate("assign_result", title, tuple(edits), 0)
+
+
 # --- several results -----------------------------------------------------------------------------
 
 

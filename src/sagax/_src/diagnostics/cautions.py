@@ -124,8 +124,9 @@ class UnusedResultWarning(UserWarning):
 class ImpureTraceWarning(UserWarning):
     """A traced function reads a clock, a random generator of the host, or the environment.
 
-    That happens once, while it is traced: all calls of the compiled program use that one value. Pass it
-    as an argument; draw random numbers with jax.random from a key.
+    That happens once, while it is traced: all calls of the compiled program use that one value. So it is
+    with the next item of an iterator, and with a file. Pass it as an argument; draw random numbers with
+    jax.random from a key.
     """
 
     code = "SX0411"
@@ -144,7 +145,7 @@ class HostSyncWarning(UserWarning):
     """Each iteration of a loop waits for a number of the device, only to keep it.
 
     The next step then starts when this one has finished. Keep the arrays, and turn them into numbers
-    after the loop.
+    after the loop. An `if` that only chooses between values waits too: choose with where.
     """
 
     code = "SX0413"
@@ -153,7 +154,8 @@ class HostSyncWarning(UserWarning):
 class BroadcastWarning(UserWarning):
     """A column meets a vector, so that the result is a matrix, all of which is then summed.
 
-    (n, 1) with (n,) is (n, n). Give both operands the same shape.
+    (n, 1) with (n,) is (n, n). Give both operands the same shape. A square matrix that is divided by its
+    sums over axis 1 needs keepdims=True.
     """
 
     code = "SX0414"
@@ -171,7 +173,8 @@ class ZeroGradientWarning(UserWarning):
 class PrecisionLossWarning(UserWarning):
     """A result loses its digits although it could be computed well.
 
-    Examples: a counter in float32 beyond 2**24, log(sum(exp(x))), mean(x**2) - mean(x)**2.
+    Examples: a counter in float32 beyond 2**24, log(sum(exp(x))), mean(x**2) - mean(x)**2, 1 - exp(x) for
+    small x, a difference quotient whose step is rounded away, large 64-bit arguments that are subtracted.
     """
 
     code = "SX0416"
