@@ -202,7 +202,7 @@ def complete_cotangents(case: Case) -> Iterator[Candidate]:
     if edits:
         title = "return a tuple with the cotangent of each argument"
         title += ", None for those without" if missing else ""
-        yield Candidate("match_tree", title, tuple(edits), 1)
+        yield Candidate("match_tree", title, tuple(edits), 1, assumes=missing > 0)
 
 
 # --- shapes of cotangents ------------------------------------------------------------------------

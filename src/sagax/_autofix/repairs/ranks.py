@@ -134,7 +134,7 @@ def reorder_labels(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
         return
     function = source.function(node) or source.tree
     rows = _label_orders(terms, shapes)
-    for rank, renamed in enumerate(rows[:3], 1):
+    for rank, renamed in enumerate(rows[:2], 1):
         changes = {old: new for old, new in renamed.items() if old != new}
         everywhere = _renamed_terms(source, function, changes)
         said_terms = ", ".join(f"'{new}' for '{old}'" for old, new in changes.items())
@@ -142,7 +142,8 @@ def reorder_labels(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
         yield Candidate("einsum_axes", title, tuple(everywhere), rank, assumes=True)
         alone = [e for e in everywhere if e.span == source.span(text)]
         if len(everywhere) > len(alone):
-            yield Candidate("einsum_axes", title, tuple(alone), rank + 1, assumes=True)
+            title += ", in this call alone"
+            yield Candidate("einsum_axes", title, tuple(alone), rank + 2, assumes=True)
 
 
 def _label_orders(terms: Sequence[str], shapes: Sequence[_Shape]) -> list[dict[str, str]]:

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.dataflow import resolve_functions
 from sagax._autofix.repairs.source_file import (
+    Function,
     Source,
+    argument,
     keyword_value,
     last_name,
     parameters,
@@ -23,6 +26,7 @@ from sagax._autofix.repairs.transform_options import (
     option_value,
     set_option,
 )
+from sagax._autofix.repairs.types import BODY_POSITION, find_loop_call
 from sagax._src.diagnostics.model import Edit
 
 _CHECKPOINTS = ("jax.checkpoint", "jax.remat", "jax.ad_checkpoint.checkpoint")
@@ -68,29 +72,37 @@ def return_partial(case: Case) -> Iterator[Candidate]:
     for source, function in case.definition(said[1]):
         for statement in source.nodes(ast.Return, function):
             value = statement.value
-            if source.function(statement) is not function or not isinstance(value, ast.Name):
+            inner = _returned_function(function, value)
+            if value is None or inner is None or source.function(statement) is not function:
                 continue
-            inner = [f for f in function.body if getattr(f, "name", "") == value.id]
-            if len(inner) != 1 or not isinstance(inner[0], ast.FunctionDef):
-                continue
-            captured = _captured_names(source, function, inner[0])
-            if not captured or inner[0].args.posonlyargs:
+            captured = _captured_names(source, function, inner)
+            if not captured or inner.args.posonlyargs or not parameters(inner):
                 continue
             partial, imports = source.spell("jax.tree_util.Partial")
             names = ", ".join(captured)
-            head = source.lines[inner[0].lineno - 1]
-            at = head.index("(", head.index(inner[0].name)) + 1
-            comma = ", " if parameters(inner[0]) else ""
-            edits = (
-                source.insert(inner[0].lineno, at, f"{names}{comma}"),
-                source.replace(value, f"{partial}({value.id}, {names})"),
-                *imports,
-            )
+            first = [*inner.args.args, *inner.args.kwonlyargs][0]
+            at = source.span(first)
+            edits = [source.insert(at.line, at.column or 0, f"{names}, ")]
+            edits += source.around(value, f"{partial}(", f", {names})")
             title = f"return the function with its data, {names}: a `Partial` is a tree of arrays"
-            yield Candidate("return_data", title, edits, 1)
+            yield Candidate("return_data", title, (*edits, *imports), 1)
 
 
-def _captured_names(source: Source, outer: ast.FunctionDef, inner: ast.FunctionDef) -> list[str]:
+def _returned_function(
+    function: ast.FunctionDef, value: ast.expr | None
+) -> ast.FunctionDef | ast.Lambda | None:
+    """Return the inner function that a function returns by its name, or as a lambda."""
+    if isinstance(value, ast.Lambda):
+        return value
+    inner = [
+        f
+        for f in function.body
+        if isinstance(f, ast.FunctionDef) and f.name == getattr(value, "id", None)
+    ]
+    return inner[0] if len(inner) == 1 else None
+
+
+def _captured_names(source: Source, outer: ast.FunctionDef, inner: Function) -> list[str]:
     """Return the local variables of a function that an inner function reads."""
     bound = set(parameters(outer))
     bound |= {
@@ -255,12 +267,10 @@ def share_scope(case: Case) -> Iterator[Candidate]:
 
 def swap_body_parameters(case: Case) -> Iterator[Candidate]:
     """Exchange the parameters of a body: fori_loop passes (i, value), scan (carry, x)."""
-    from sagax._autofix.repairs.dataflow import resolve_functions
-    from sagax._autofix.repairs.source_file import argument
-    from sagax._autofix.repairs.types import BODY_POSITION, find_loop_call
-
     message = case.facts.message
-    if "must have equal types" not in message and "same pytree structure" not in message:
+    shapes = [case.facts.data.get(key, "").partition("[")[2] for key in ("expected", "got")]
+    differs = "must have equal types" in message and shapes[0] != shapes[1]
+    if not differs and "same pytree structure" not in message:
         return
     found = find_loop_call(case)
     if found is None:
@@ -283,7 +293,7 @@ def swap_body_parameters(case: Case) -> Iterator[Candidate]:
             if name == "fori_loop"
             else "the carry, then x"
         )
-        yield Candidate("argument_order", f"the body gets {order}", edits, 4)
+        yield Candidate("argument_order", f"the body gets {order}", edits, 4, assumes=True)
 
 
 # --- results with auxiliary data -----------------------------------------------------------------
