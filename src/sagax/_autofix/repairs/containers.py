@@ -16,6 +16,7 @@ from sagax._autofix.repairs.source_file import (
     argument,
     first_statement,
     keyword_value,
+    stores,
 )
 from sagax._autofix.repairs.structures import add_item, keys_that_differ
 from sagax._autofix.repairs.transform_options import arguments_passed
@@ -82,7 +83,10 @@ def start_with_entry(case: Case) -> Iterator[Candidate]:
         key, _, rest = items.partition(": ")
         text = add_item(start.source, start.node, key, rest)
         title = f"start with {', '.join(keys)}, which the body adds: a carry keeps its entries"
-        yield Candidate("carry_value", title, (start.source.replace(start.node, text),), 1)
+        statement = start.source.statement(start.node)
+        changed = tuple(stores(statement)) if start.source.function(statement) is None else ()
+        edits = (start.source.replace(start.node, text),)
+        yield Candidate("carry_value", title, edits, 1, dropped=changed)
 
 
 def _default_of(functions: dict[Function, Source], key: str) -> str | None:
