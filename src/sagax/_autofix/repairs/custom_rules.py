@@ -74,6 +74,11 @@ def _likeness(one: str, other: str) -> float:
     return contained + difflib.SequenceMatcher(None, one, other).ratio()
 
 
+def _belongs(rule: ast.FunctionDef, function: ast.FunctionDef) -> bool:
+    """Return whether a rule calls a function, or has its name in its own."""
+    return function.name in loads(rule) or function.name.lower() in rule.name.lower()
+
+
 def _positional_count(function: ast.FunctionDef) -> int:
     return len(function.args.posonlyargs) + len(function.args.args)
 
@@ -81,7 +86,11 @@ def _positional_count(function: ast.FunctionDef) -> int:
 def _set_jvp(
     source: Source, function: ast.FunctionDef, unused: Sequence[ast.FunctionDef]
 ) -> Iterator[Candidate]:
-    rules = [f for f in unused if _positional_count(f) == 2 and f.lineno > function.lineno]
+    rules = [
+        f
+        for f in unused
+        if _positional_count(f) == 2 and f.lineno > function.lineno and _belongs(f, function)
+    ]
     for rank, rule in enumerate(rules[:2], 1):
         line = f"{source.indent(rule)}@{function.name}.defjvp"
         title = f"set the rule: `{rule.name}` takes primals and tangents"
@@ -94,7 +103,7 @@ def _set_vjp(
     source: Source, function: ast.FunctionDef, unused: Sequence[ast.FunctionDef]
 ) -> Iterator[Candidate]:
     count = _positional_count(function)
-    forward = [f for f in unused if _positional_count(f) == count]
+    forward = [f for f in unused if _positional_count(f) == count and _belongs(f, function)]
     backward = [f for f in unused if _positional_count(f) == 2]
     pairs = [(f, b) for f in forward for b in backward if f is not b]
     # of functions of two arguments, the one that calls the function is the forward rule
