@@ -87,9 +87,10 @@ def correct_argument_name(case: Case) -> Iterator[Candidate]:
             near = difflib.get_close_matches(said[1], free, 1, 0.4)
             if (
                 around is not None
-            ):  # what sizes are read of before what only takes part in arithmetic
-                near += [n for n in free if n not in near and _is_read_as_size(source, around, n)]
-            for rank, name in enumerate(dict.fromkeys(near[:3]), 1):
+            ):  # what is read as a size is static, and first of all if it is near
+                sizes = [n for n in [*near, *free] if _is_read_as_size(source, around, n)]
+                near = list(dict.fromkeys([*sizes, *near]))
+            for rank, name in enumerate(near[:3], 1):
                 title = f"name the parameter: `{name}`"
                 yield Candidate("static_args", title, (source.replace(node, f'"{name}"'),), rank)
 

@@ -117,7 +117,7 @@ def leave_out_entry(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
     key = keys[0].replace("'", '"')
     for call in source.nodes(ast.Call, node):
         value = arguments_passed(case, source, call).get(base_name(path))
-        if not isinstance(value, PRIMARIES) or _reads_entry(case, keys[0], base_name(path)):
+        if not isinstance(value, PRIMARIES) or _is_entry_read(case, keys[0], base_name(path)):
             continue
         one, other = source.fresh("name", node), source.fresh("value", node)
         text = source.code(value)
@@ -127,7 +127,7 @@ def leave_out_entry(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         return
 
 
-def _reads_entry(case: Case, key: str, name: str) -> bool:
+def _is_entry_read(case: Case, key: str, name: str) -> bool:
     """Return whether the function being traced reads an entry of its argument."""
     for called, _ in case.facts.transforms[-1:]:
         for source, function in case.definition(called):
