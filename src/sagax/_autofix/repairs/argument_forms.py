@@ -149,10 +149,10 @@ def shape_cotangent(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
     """Give the cotangent that a function of vjp gets the type of the output."""
     if "for argument to vjp function" not in case.facts.message or not isinstance(node, ast.Call):
         return
-    types = [_type_of(case.facts.data.get(name, "")) for name in ("expected", "got")]
-    if len(node.args) != 1 or types[0] is None or types[1] is None:
+    expected, passed = (_type_of(case.facts.data.get(name, "")) for name in ("expected", "got"))
+    if len(node.args) != 1 or expected is None or passed is None:
         return
-    (dtype, shape), (given, got) = types
+    (dtype, shape), (given, got) = expected, passed
     numpy, imports = source.spell("jax.numpy")
     value, output = node.args[0], _output_name(source, node)
     text = source.code(value)

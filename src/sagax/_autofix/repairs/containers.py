@@ -55,7 +55,7 @@ def map_common_entries(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
 def start_with_entry(case: Case) -> Iterator[Candidate]:
     """Start a loop with the entries that its body adds to a dict: `metrics.get("best", inf)`."""
     message = case.facts.message
-    keys, owner = keys_that_differ(message)
+    keys, _ = keys_that_differ(message)
     if "carry input and carry output must have the same pytree" not in message or not keys:
         return
     found = find_loop_call(case)
@@ -99,7 +99,7 @@ def _default_of(functions: dict[Function, Source], key: str) -> str | None:
             ):
                 continue
             if len(call.args) == 2 and isinstance(call.args[0], ast.Constant):
-                if repr(call.args[0].value) == key and isinstance(call.args[1], ast.expr):
+                if repr(call.args[0].value) == key:
                     return source.code(call.args[1])
     return None
 

@@ -19,6 +19,7 @@ from sagax._autofix.repairs.source_file import (
     stores,
     tuple_text,
 )
+from sagax._src.diagnostics.model import Edit
 
 _CUSTOM = ("jax.custom_jvp", "jax.custom_vjp")
 
@@ -132,7 +133,7 @@ def return_residuals(case: Case) -> Iterator[Candidate]:
     for source, rule in list(case.definition(said[1]))[:1]:
         names = _residual_names(rules[1][1]) if len(rules) == 2 else []
         for rank, residuals in enumerate(_residual_choices(source, rule, names), 1):
-            edits = []
+            edits: list[Edit] = []
             for value in returned_expressions(source, rule):
                 items = value.elts if isinstance(value, ast.Tuple) else []
                 out = source.code(items[0]) if len(items) > 2 else source.code(value)
@@ -200,7 +201,7 @@ def complete_cotangents(case: Case) -> Iterator[Candidate]:
     source, rule = rules[1]
     wanted = [p for f in case.definition(said[2]) for p in parameters(f[1])]
     missing = 0
-    edits = []
+    edits: list[Edit] = []
     for value in returned_expressions(source, rule):
         items = value.elts if isinstance(value, ast.Tuple) else [value]
         missing = len(wanted) - (len(parameters(rule)) - 2) - len(items)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.dataflow import reaching_definitions
 from sagax._autofix.repairs.source_file import Source, argument, keyword_value
+from sagax._src.diagnostics.model import Edit
 
 _Shape = tuple[int, ...]
 _MAX_LABELED = 6  # axes of an operand whose orders are tried
@@ -175,8 +176,8 @@ def _moves(old: str, new: str) -> _Shape:
     return tuple(old.index(label) for label in new)
 
 
-def _renamed_terms(source: Source, function: ast.AST, changes: Mapping[str, str]):
-    edits = []
+def _renamed_terms(source: Source, function: ast.AST, changes: Mapping[str, str]) -> list[Edit]:
+    edits: list[Edit] = []
     for call in source.calls_of("jax.numpy.einsum", within=function):
         text = call.args[0] if call.args else None
         if not isinstance(text, ast.Constant) or not isinstance(text.value, str):

@@ -218,8 +218,8 @@ def give_segment_count(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
     known = [n for n in dict.fromkeys([*indexed, *parameters(function)]) if n not in taken]
     for name in known:
         use = next(iter(source.uses(name, function)), None)
-        shapes = {m.shape for m in case.measure(source, use)} if use is not None else set()
-        if not shapes or not all(s and {s[0]} == sizes for s in shapes):
+        measured = case.measure(source, use) if use is not None else []
+        if not measured or not all(m.shape and {m.shape[0]} == sizes for m in measured):
             continue
         text = f"{name}.shape[0]"
         calls = [
@@ -229,7 +229,7 @@ def give_segment_count(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
             and keyword_value(c, "num_segments") is None
             and len(c.args) == len(node.args)
         ]
-        edits = []
+        edits: list[Edit] = []
         for call in calls:
             edits += [source.replace(call, source.call_with(call, f"num_segments={text}"))]
         title = f"give the number of segments: `{text}`, which is known while tracing"
@@ -306,7 +306,7 @@ def pack_auxiliary(case: Case) -> Iterator[Candidate]:
     if said is None:
         return
     for source, function in list(case.definition(said[1]))[:1]:
-        edits = []
+        edits: list[Edit] = []
         for statement in source.nodes(ast.Return, function):
             value = statement.value
             if source.function(statement) is not function or value is None:
