@@ -295,6 +295,16 @@ CASES = {
         """,
         "out_axes", ["rows = jax.vmap(f, 0, 1)"],
     ),
+    "one of the axes that results lack": (
+        "ValueError",
+        "vmap: vmap got inconsistent out_axes: axis 1 is out of bounds for result with 1 dimensions, "
+        "the mapped one included", {}, "jax.vmap(f, out_axes=(1, 1))(x)",
+        """
+        import jax
+        y = jax.vmap(f, out_axes=(1, 1))(x)
+        """,
+        "out_axes", ["y = jax.vmap(f, out_axes=(1, 0))(x)"],
+    ),
     "keywords that in_axes counts": (
         "ValueError", "vmap: vmap in_axes must be an int, None, or a tuple of entries, but got len(in_axes)=2, len(args)=1",
         {}, "jax.vmap(f, (0, None))(x, scale=2.0)",

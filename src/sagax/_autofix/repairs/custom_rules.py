@@ -131,19 +131,21 @@ def return_residuals(case: Case) -> Iterator[Candidate]:
         return
     rules = _rules_of(case, said[2])
     for source, rule in list(case.definition(said[1]))[:1]:
-        names = _residual_names(rules[1][1]) if len(rules) == 2 else []
-        for rank, residuals in enumerate(_residual_choices(source, rule, names), 1):
-            edits: list[Edit] = []
-            for value in returned_expressions(source, rule):
-                items = value.elts if isinstance(value, ast.Tuple) else []
-                out = source.code(items[0]) if len(items) > 2 else source.code(value)
-                rest = [source.code(e) for e in items[1:]] if len(items) > 2 else residuals
-                packed = tuple_text(rest) if len(rest) != 1 or names else rest[0]
-                bare = not source.code(value).startswith("(") or not items
-                text = f"{out}, {packed}"
-                edits.append(source.replace(value, text if bare else f"({text})"))
-            title = "return (out, residuals): what the backward rule reads"
-            yield Candidate("return_pair", title, tuple(edits), rank)
+        backward = rules[1][1] if len(rules) == 2 else None
+        residuals, told = _residuals(rule, backward)
+        edits: list[Edit] = []
+        for value in returned_expressions(source, rule):
+            items = value.elts if isinstance(value, ast.Tuple) else []
+            out, rest = source.code(value), residuals
+            if len(items) > 2:  # all but the first are meant
+                out, *others = [source.code(e) for e in items]
+                rest, told = tuple_text(others), len(others) == len(_unpacked_names(backward))
+            if not rest:
+                return
+            outer = bool(items) and source.code(value).startswith("(")
+            edits.append(source.replace(value, f"({out}, {rest})" if outer else f"{out}, {rest}"))
+        title = "return (out, residuals): what the backward rule reads"
+        yield Candidate("return_pair", title, tuple(edits), 1, assumes=not told)
 
 
 def _rules_of(case: Case, name: str) -> list[tuple[Source, ast.FunctionDef]]:
@@ -163,28 +165,30 @@ def _rules_of(case: Case, name: str) -> list[tuple[Source, ast.FunctionDef]]:
     return []
 
 
-def _residual_names(backward: ast.FunctionDef) -> list[str]:
+def _residuals(rule: ast.FunctionDef, backward: ast.FunctionDef | None) -> tuple[str, bool]:
+    """Return the residuals of a forward rule, and whether names of the backward rule tell them."""
+    known = parameters(rule)
+    local = {*known, *stores(rule.body)}
+    names = _unpacked_names(backward)
+    if names and all(n in local for n in names):
+        return tuple_text(names), True
+    if names and len(names) != len(known):
+        return "", False
+    received = parameters(backward)[-2:-1] if backward is not None else []
+    if not names and received and received[0] in local:
+        return received[0], True
+    return known[0] if len(known) == 1 and not names else tuple_text(known), False
+
+
+def _unpacked_names(backward: ast.FunctionDef | None) -> list[str]:
     """Return the names that a backward rule unpacks its residuals into."""
-    known = parameters(backward)
-    residuals = known[-2] if len(known) >= 2 else ""
-    for node in ast.walk(backward):
-        if isinstance(node, ast.Assign) and getattr(node.value, "id", "") == residuals:
+    received = parameters(backward)[-2:-1] if backward is not None else []
+    for node in ast.walk(backward) if backward is not None else ():
+        if isinstance(node, ast.Assign) and [getattr(node.value, "id", "")] == received:
             target = node.targets[0]
             if isinstance(target, (ast.Tuple, ast.List)):
                 return [last_name(e) for e in target.elts]
     return []
-
-
-def _residual_choices(
-    source: Source, rule: ast.FunctionDef, names: list[str]
-) -> Iterator[list[str]]:
-    """Yield what the forward rule has for the names that the backward rule unpacks."""
-    known = parameters(rule)
-    local = {*known, *stores(rule.body)}
-    if names and all(n in local for n in names):
-        yield names
-    elif not names or len(names) == len(known):
-        yield known
 
 
 def complete_cotangents(case: Case) -> Iterator[Candidate]:

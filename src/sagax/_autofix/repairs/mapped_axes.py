@@ -86,15 +86,22 @@ def change_output_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
         return
     there, call = found
     given = keyword_value(call, "out_axes") or argument(call, 2, "out_axes")
-    if given is None:
-        return
-    for axis in range(int(said[1])):
-        title = f"stack the results along axis {axis}"
-        if axis == 0 and keyword_value(call, "out_axes") is not None:
-            edits = drop_option(Application(there, call), "out_axes")
-        else:
-            edits = [there.replace(given, str(axis))]
-        yield Candidate("out_axes", title, tuple(edits), 1 + axis)
+    rank = int(said[1])
+    entries = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+    for entry in entries:
+        if (
+            not isinstance(entry, ast.Constant)
+            or type(entry.value) is not int
+            or entry.value < rank
+        ):
+            continue
+        for axis in range(rank):
+            title = f"stack the results along axis {axis}"
+            if axis == 0 and entry is given and keyword_value(call, "out_axes") is not None:
+                edits = drop_option(Application(there, call), "out_axes")
+            else:
+                edits = [there.replace(entry, str(axis))]
+            yield Candidate("out_axes", title, tuple(edits), 1 + axis)
 
 
 @at_expression
