@@ -121,3 +121,12 @@ def test_a_comment_ignores_a_finding(tmp_path):
         "KeyReuseError",
         None,
     ]
+
+
+def test_one_of_several_readings_is_not_verified(tmp_path):
+    path = tmp_path / "signs.py"
+    path.write_text("import jax.numpy as jnp\nx = jnp.ones(3)\nif x > 0:\n    print('positive')\n")
+    suggestions = explained([path])["signs"]["suggestions"]
+    assert [(s["kind"], s["grade"], s["verified"]) for s in suggestions] == [
+        ("reduce_test", "ran", False)
+    ] * 2

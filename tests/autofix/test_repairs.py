@@ -27,6 +27,8 @@ def repaired(
     sizes=None,
     message="dot: sizes",
     measured=None,
+    classes=(),
+    notes=(),
 ):
     """The kinds of all candidates, with the program after each."""
     source = Source(FILE, text)
@@ -38,9 +40,9 @@ def repaired(
     assert found, f"{expression!r} is no expression of the program"
     diagnostic = Diagnostic(
         "", error, message, labels=(Label(source.span(found[0]), primary=True),),
-        depends=tuple(depends), context=tuple(context),
+        depends=tuple(depends), context=tuple(context), notes=tuple(notes),
     )  # fmt: skip
-    facts = Facts(diagnostic, (error,), (), data or {})
+    facts = Facts(diagnostic, (error, *classes), (source.span(found[0]),), data or {})
     values = {source.span(n): [Measurement("Array", s)] for n in found for s in sizes or ()}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.expr) and source.code(node) in (measured or {}):

@@ -11,6 +11,7 @@ import enum
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import sagax._autofix.sandbox as sandbox
 from sagax._autofix.candidates import MAX_SHOWN, read_sources, suggest_fixes
@@ -50,7 +51,7 @@ _MISTAKEN_RESULT_WARNINGS = {
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 # repairs whose results rightly differ from those of any run of the original, as other draws do
-_OTHER_RESULTS = {"float_dtype", "guard_softmax", "pass_key", "smooth"}
+_OTHER_RESULTS = {"float_dtype", "fresh_default", "guard_softmax", "pass_key", "smooth"}
 # repairs that give sizes which are right for these data
 _SIZES = {"bounded_loop", "initial_value", "preallocate", "size_arg"}
 
@@ -128,9 +129,22 @@ class _Attempt:
         return any(c.allows for c in self.steps)
 
     @property
+    def assumes(self) -> bool:
+        """Return whether a step is one of several readings of the script."""
+        return any(c.assumes for c in self.steps)
+
+    @property
     def dropped(self) -> tuple[str, ...]:
         """Return the variables that the steps no longer fill."""
         return tuple(name for c in self.steps for name in c.dropped)
+
+
+class _Ran(NamedTuple):
+    """Hold a fix whose run is clean, which is not proven."""
+
+    suggestion: Suggestion
+    outcome: Outcome
+    assumes: bool
 
 
 class _Search:
@@ -151,7 +165,7 @@ class _Search:
         self.proofs = 0
         self.tried: set[tuple[tuple[str, str], ...]] = set()
         self.proven: list[Suggestion] = []
-        self.ran: list[tuple[Suggestion, Outcome]] = []
+        self.ran: list[_Ran] = []
         self.last_resort: list[Suggestion] = []  # shown only if nothing else is
         self.untried: list[Suggestion] = []
 
@@ -175,13 +189,17 @@ class _Search:
 
     def unproven(self) -> list[Suggestion]:
         """Return the suggestions that ran, verified if there is no result but theirs."""
-        alone = all(same_result(self.ran[0][1], outcome) for _, outcome in self.ran)
+        alone = all(same_result(self.ran[0].outcome, r.outcome) for r in self.ran)
         reference = self.reference()
         alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
         alone = alone and not self.has_result
         return [
-            replace(s, verified=alone and not s.allows and s.kind not in _OTHER_RESULTS)
-            for s, _ in self.ran
+            replace(
+                r.suggestion,
+                verified=alone
+                and not (r.suggestion.allows or r.assumes or r.suggestion.kind in _OTHER_RESULTS),
+            )
+            for r in self.ran
         ]
 
     @property
@@ -235,7 +253,7 @@ class _Search:
         todo = list(candidates)
         while todo and self.time_left() and not self.proven:
             if self.ran:  # others of this kind may give another result
-                kinds = {suggestion.kind for suggestion, _ in self.ran}
+                kinds = {r.suggestion.kind for r in self.ran}
                 todo = [c for c in todo if c.kind in kinds]
             batch, todo = todo[:_PARALLEL_RUNS], todo[_PARALLEL_RUNS:]
             states = [s for c in batch if (s := self.changed(state, c)) is not None]
@@ -329,7 +347,7 @@ class _Search:
         elif trust is Trust.PROVEN:
             self.proven.append(suggestion)
         else:
-            self.ran.append((suggestion, outcome))
+            self.ran.append(_Ran(suggestion, outcome, state.assumes))
 
     def next_finding(self, outcome: Outcome, facts: Facts) -> Facts | None:
         """Return what a changed script still shows: `facts`, or what the script did not show before."""

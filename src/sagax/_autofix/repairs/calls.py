@@ -82,9 +82,30 @@ def correct_argument_name(case: Case) -> Iterator[Candidate]:
             functions = [f for there in case.sources.values() for f in there.nodes(ast.FunctionDef)]
             around = source.enclosing(node, ast.FunctionDef)  # of a decorator, what it decorates
             known = [p for f in ([around] if around else functions) for p in parameters(f)]
-            for name in difflib.get_close_matches(said[1], known, 1, 0.4):
+            listed = {n.value for n in ast.walk(option.value) if isinstance(n, ast.Constant)}
+            free = [name for name in known if name not in listed]
+            near = difflib.get_close_matches(said[1], free, 1, 0.4)
+            if (
+                around is not None
+            ):  # what is read as a size is static, and first of all if it is near
+                sizes = [n for n in [*near, *free] if _is_read_as_size(source, around, n)]
+                near = list(dict.fromkeys([*sizes, *near]))
+            for rank, name in enumerate(near[:3], 1):
                 title = f"name the parameter: `{name}`"
-                yield Candidate("static_args", title, (source.replace(node, f'"{name}"'),), 1)
+                yield Candidate("static_args", title, (source.replace(node, f'"{name}"'),), rank)
+
+
+def _is_read_as_size(source: Source, function: ast.FunctionDef, name: str) -> bool:
+    """Return whether a function passes a parameter to `range`, a slice or a pad, or tests it."""
+    for use in source.uses(name, function):
+        parent = source.parents.get(use)
+        while isinstance(parent, (ast.BinOp, ast.UnaryOp)):
+            use, parent = parent, source.parents.get(parent)
+        if isinstance(parent, (ast.Slice, ast.If, ast.While)):
+            return True
+        if isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "range":
+            return True
+    return False
 
 
 @at_expression

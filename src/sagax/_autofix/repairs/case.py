@@ -72,8 +72,9 @@ class Candidate:
     """Hold an edit that may repair the mistake.
 
     `rank` orders candidates, the likeliest first; the size of the edit breaks ties. `allows` marks one
-    that removes the alarm and keeps the fault. It is never called proven. `dropped` names variables
-    and attributes that the repair no longer fills, such as a cache.
+    that removes the alarm and keeps the fault. It is never called proven. `assumes` marks one of several
+    readings of the program: without a result of the original to compare with, it is not verified.
+    `dropped` names variables and attributes that the repair no longer fills, such as a cache.
     """
 
     kind: str
@@ -82,6 +83,7 @@ class Candidate:
     rank: int = 5
     allows: bool = False
     dropped: tuple[str, ...] = ()
+    assumes: bool = False
 
     @property
     def size(self) -> int:

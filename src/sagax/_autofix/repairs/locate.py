@@ -12,8 +12,8 @@ import sagax._autofix.repairs.origins as origins
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Case, Facts, base_name
-from sagax._autofix.repairs.dataflow import returned_expressions
-from sagax._autofix.repairs.source_file import Source, last_name, parameters
+from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressions
+from sagax._autofix.repairs.source_file import Source, argument, arguments, last_name, parameters
 from sagax._src.diagnostics.model import Label, Span
 
 # warnings found by evaluating jaxprs, where the arguments of the user's functions are not known
@@ -69,7 +69,10 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
         return inner.names or origins.arguments_of(source, changed)
     if source is not None and node is not None and not _VALUE_WARNINGS.isdisjoint(classes):
         read = _index_expression(node) if "OutOf" in classes[0] else node
-        return origins.origin(case, source, read).names or diagnostic.depends
+        found = origins.origin(case, source, read)
+        if "GradientWarning" in classes[0]:
+            return _differentiated(case, found) or found.names or diagnostic.depends
+        return found.names or diagnostic.depends
     if "requires real- or complex-valued inputs" in diagnostic.message and "argument" in data:
         return (base_name(data["argument"]),)
     if "NonConcreteBooleanIndexError" in classes and isinstance(node, ast.Subscript):
@@ -108,6 +111,28 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
     return origins.origin(case, source, read).names or origins.arguments_of(source, read)
 
 
+def _differentiated(case: Case, found: origins.Origin) -> tuple[str, ...]:
+    """Return those of the arguments that are differentiated, if the frames show a derivative of it."""
+    if found.function is None:
+        return ()
+    for source, node in case.located(reversed(case.facts.frames)):
+        applied = transform_options.find_transform_call(case, source, node, _DERIVATIVES)
+        there, call = applied if applied is not None else (source, None)
+        if call is None or not call.args:
+            continue
+        if found.function not in [f for _, f in resolve_functions(case, there, call.args[0])]:
+            continue
+        given = argument(call, 1, "argnums")
+        numbers = [0] if given is None else transform_options.listed_constants(given)
+        known = arguments(found.function)
+        wanted = {known[n] for n in numbers if isinstance(n, int) and n < len(known)}
+        return tuple(n for n in found.names if n in wanted)
+    return ()
+
+
+_DERIVATIVES = ("jax.grad", "jax.value_and_grad", "jax.jacrev", "jax.jacfwd", "jax.jacobian")
+
+
 def _named_operand(source: Source, node: ast.AST, argument: str) -> tuple[str, ...]:
     """Return the argument that the error names, if the expression passes it by this name."""
     name = base_name(argument)
@@ -139,10 +164,19 @@ def _unmapped_arguments(case: Case, node: ast.AST | None) -> tuple[str, ...]:
     node = source.at(created) if source is not None else node
     if source is None or node is None:
         return ()
-    found, _, function = origins.origin(case, source, node)
+    found, _, function = origins.origin(case, source, _stored_value(node))
     last = case.facts.diagnostic.function.rpartition(".")[2]
     same = getattr(function, "name", "<lambda>") == last
     return found if same and set(case.facts.depends) < set(found) else ()
+
+
+def _stored_value(node: ast.AST) -> ast.AST:
+    """Return what `kept.append(x)` or `kept["x"] = x` stores, or the node itself."""
+    node = node.value if isinstance(node, (ast.Expr, ast.Assign)) else node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in ("add", "append", "extend", "insert", "update") and node.args:
+            return node.args[-1]
+    return node
 
 
 def _innermost_arguments(
@@ -159,6 +193,8 @@ def _innermost_arguments(
     name, reason = facts.transforms[-1]
     if reason not in _PASSING_TRANSFORMS:
         return ()
+    if len(facts.transforms) == 1 and facts.depends:
+        return ()  # nothing around passes traced values for the other arguments
     last = name.rpartition(".")[2]
     found, _, function = origins.origin(case, source, node)
     called = getattr(function, "name", "<lambda>")
@@ -195,6 +231,14 @@ def _find_cause(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
     if "must have equal types" in facts.message or "types of the carry" in facts.message:
         for source, value in types.carry_outputs(case):
             return source.span(value)
+    if rule := re.search(r"Custom \w+ (?:fwd |bwd )?rule ([\w.<>]+) for function", facts.message):
+        returned = [(s, v) for s, f in case.definition(rule[1]) for v in returned_expressions(s, f)]
+        if len(returned) == 1:  # the rule is at fault, not the call that runs it
+            return returned[0][0].span(returned[0][1])
+    if unset := re.search(r"No \w+ defined for custom_\w+ function ([\w.<>]+)", facts.message):
+        decorators = [(s, d) for s, f in case.definition(unset[1]) for d in f.decorator_list]
+        if len(decorators) == 1:
+            return decorators[0][0].span(decorators[0][1])
     known = "returned_by" in facts.data  # the facts name the branch
     if "SX" in facts.diagnostic.code and "branch" in facts.message and not known:
         for source, value in types.branch_outputs(case):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import sagax._autofix.repairs.argument_forms as argument_forms
 import sagax._autofix.repairs.arrays as arrays
 import sagax._autofix.repairs.autojit as autojit
 import sagax._autofix.repairs.axes as axes
@@ -17,7 +18,9 @@ import sagax._autofix.repairs.cancellation as cancellation
 import sagax._autofix.repairs.captured_values as captured_values
 import sagax._autofix.repairs.carried_state as carried_state
 import sagax._autofix.repairs.classes as classes
+import sagax._autofix.repairs.containers as containers
 import sagax._autofix.repairs.control_flow as control_flow
+import sagax._autofix.repairs.custom_rules as custom_rules
 import sagax._autofix.repairs.derivatives as derivatives
 import sagax._autofix.repairs.desugar as desugar
 import sagax._autofix.repairs.devices as devices
@@ -31,15 +34,19 @@ import sagax._autofix.repairs.keys as keys
 import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
+import sagax._autofix.repairs.mapped_axes as mapped_axes
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.precision as precision
+import sagax._autofix.repairs.predicates as predicates
+import sagax._autofix.repairs.ranks as ranks
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.singular as singular
 import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.static_numbers as static_numbers
 import sagax._autofix.repairs.structures as structures
+import sagax._autofix.repairs.traced_programs as traced_programs
 import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
@@ -61,9 +68,9 @@ _NAN_REPAIRS = (
 _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "TracerBoolConversionError": (
         transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
-        arrays.use_jax_numpy, autojit.use_autojit,
+        containers.compare_leaves, arrays.use_jax_numpy, autojit.use_autojit,
     ),
-    "ConcretizationTypeError": _VALUE_REPAIRS,
+    "ConcretizationTypeError": (*_VALUE_REPAIRS, traced_programs.give_segment_count),
     "TracerIntegerConversionError": (
         transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
     ),
@@ -75,7 +82,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "IndexError": (arrays.use_dynamic_slice, transform_options.mark_static),
     "JAXTypeError": (leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
-        caches.drop_cache, carried_state.carry_variable, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
+        containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
     ),
     "InconclusiveDimensionOperation": (
         transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
@@ -95,13 +102,27 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         calls.index_dict_as_array, types.match_carry_container, operands.convert_booleans, operands.take_real_part,
         operands.align_shapes, derivatives.pass_by_position, derivatives.use_reverse_mode, structures.complete_branch,
         structures.start_carry, classes.mark_field_static,
+        argument_forms.wrap_in_tuples, argument_forms.make_key, argument_forms.make_array,
+        argument_forms.promote_operands, argument_forms.shape_cotangent, argument_forms.pass_hashable_number,
+        custom_rules.return_residuals, custom_rules.complete_cotangents, custom_rules.reshape_cotangent,
+        containers.start_with_entry, containers.leave_out_entry, predicates.reduce_condition,
+        predicates.reduce_predicate, ranks.match_ranks, ranks.give_vectors_an_axis, ranks.reorder_labels,
+        traced_programs.drop_jit, traced_programs.return_partial, traced_programs.mark_static_in_checkpoint,
+        traced_programs.look_up_in_table, traced_programs.swap_body_parameters,
+        traced_programs.pack_auxiliary,
     ),
+    "NameError": (mapped_axes.name_mapped_axis,),
+    "AttributeError": (custom_rules.set_rule,),
     "ValueError": (
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
         operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, derivatives.mark_bound_static,
         structures.complete_axes_of_dict, structures.export_symbolic_sizes, unused_results.pass_inplace_false,
         key_lanes.draw_for_each_key,
+        argument_forms.shape_cotangent, custom_rules.reshape_cotangent, containers.map_common_entries,
+        mapped_axes.change_output_axis, mapped_axes.pass_mapped_by_position, predicates.reduce_truth_value,
+        ranks.give_vectors_an_axis, ranks.match_ranks, ranks.reorder_labels,
+        traced_programs.mark_outer_static, traced_programs.pack_auxiliary, traced_programs.share_scope,
     ),
     "SideEffectWarning": (
         effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,

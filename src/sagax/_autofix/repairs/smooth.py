@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.source_file import Source, keyword_value, last_name
+from sagax._autofix.repairs.source_file import Source, argument, keyword_value, last_name
 from sagax._src.diagnostics.model import Edit
 
 _ROUNDING = {"round", "rint", "floor", "ceil", "trunc", "fix", "sign"}
@@ -26,6 +26,8 @@ def use_smooth_function(case: Case, source: Source, node: ast.AST) -> Iterator[C
         yield from _straight_through(source, call)
     elif call is not None and name in ("argmax", "argmin"):
         yield from _soft_argmax(case, source, call, name)
+    elif call is not None and source.meaning(call.func) in _DRAWS:
+        yield from _score_function(source, call)
     elif isinstance(node, ast.Compare):
         yield from _sigmoid(source, node)
     else:
@@ -109,6 +111,10 @@ def _around_test(source: Source, test: ast.expr, smooth: str) -> tuple[ast.expr,
             if values[1] == 0:
                 return parent, f"({source.operand(yes)} * {smooth})"
             return parent, f"({low} + ({high} - {source.operand(no)}) * {smooth})"
+    if isinstance(parent, ast.Call) and parent.args[:1] == [test]:
+        if source.meaning(parent.func) == "jax.numpy.count_nonzero":  # a sum of truth values
+            name = source.code(parent.func).replace("count_nonzero", "sum")
+            return parent, substitute(source, parent, {parent.func: name, test: smooth})
     if isinstance(parent, ast.Attribute) and parent.attr == "astype":
         cast = source.parents.get(parent)
         if isinstance(cast, ast.Call) and cast.func is parent:
@@ -149,6 +155,56 @@ def _expected_error(source: Source, compare: ast.Compare) -> Iterator[Candidate]
         text = text if bracketed else f"({text})"
         title = "the probability by softmax in place of the label by argmax, a choice: a cross entropy is usual"
         yield Candidate("smooth", title, (source.replace(compare, text), *imports, *more), 1)
+
+
+# --- draws -----------------------------------------------------------------------------------------
+
+# the distribution of a draw by its parameter, whose logarithm the score function differentiates
+_DRAWS = {"jax.random.bernoulli": ("p", "0.5"), "jax.random.categorical": ("logits", "")}
+
+
+def _score_function(source: Source, draw: ast.Call) -> Iterator[Candidate]:
+    """Weigh what a function returns by the chance of its draw over the chance held fixed.
+
+    The weight is 1. The slope of the weighted mean is that of the expectation: REINFORCE, R. J.
+    Williams, Machine Learning 8, 1992, without a baseline.
+    """
+    function, statement = source.function(draw), source.statement(draw)
+    name, default = _DRAWS[source.meaning(draw.func)]
+    chance = argument(draw, 1, name)
+    if (
+        not isinstance(function, ast.FunctionDef)
+        or chance is None
+        or default == source.code(chance)
+    ):
+        return
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    returned = [n for n in source.nodes(ast.Return, function) if source.function(n) is function]
+    if not isinstance(target, ast.Name) or source.block(statement) is not function.body:
+        return
+    if len(returned) != 1 or returned[0].value is None or isinstance(returned[0].value, ast.Tuple):
+        return
+    stop, imports = source.spell("jax.lax.stop_gradient")
+    numpy, more = source.spell("jax.numpy")
+    weight = source.fresh("log_chance", draw)
+    parameter = source.operand(chance)
+    if name == "p":
+        log = f"{numpy}.log({numpy}.where({target.id}, {source.code(chance)}, 1.0 - {parameter}))"
+    else:
+        softmax, others = source.spell("jax.nn.log_softmax")
+        logs, picked = f"{softmax}({source.code(chance)})", f"{target.id}[..., None]"
+        log, more = f"{numpy}.take_along_axis({logs}, {picked}, axis=-1)", [*more, *others]
+    at = statement.end_lineno or 0
+    line = f"\n{source.indent(statement)}{weight} = {numpy}.sum({log})"
+    value = returned[0].value
+    text = f"{numpy}.exp({weight} - {stop}({weight})) * {source.operand(value)}"
+    edits = (
+        source.replace(chance, f"{stop}({source.code(chance)})"),
+        source.insert(at, len(source.lines[at - 1]), line),
+        source.replace(value, text),
+    )
+    title = "weigh the result by the chance of the draw, a choice: the value stays, and the slope is that of the mean over many draws"
+    yield Candidate("smooth", title, (*edits, *imports, *more), 1)
 
 
 # --- argmax and integer casts ------------------------------------------------------------------------

@@ -10,13 +10,16 @@ from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.dataflow import reaching_definitions
 from sagax._autofix.repairs.source_file import Source, argument, keyword_value, parameters
 from sagax._autofix.repairs.transform_options import find_transform_call
-from sagax._autofix.repairs.types import body_outputs, branch_outputs, find_loop_call
+from sagax._autofix.repairs.types import (
+    BODY_POSITION,
+    INIT_POSITION,
+    body_outputs,
+    branch_outputs,
+    find_loop_call,
+)
 
-_INIT_POSITION = {"scan": 1, "while_loop": 2, "fori_loop": 3}
-_BODY_POSITION = {"scan": 0, "while_loop": 1, "fori_loop": 2}
 
-
-def _add_item(source: Source, display: ast.Dict, key: str, value: str) -> str:
+def add_item(source: Source, display: ast.Dict, key: str, value: str) -> str:
     """Return the text of a dict display with one more item."""
     text = source.code(display)
     if '"' in text:
@@ -34,9 +37,11 @@ def _drop_item(source: Source, display: ast.Dict, key: str) -> str:
     return "{" + ", ".join(items) + "}"
 
 
-def _keys_that_differ(message: str) -> tuple[list[str], str]:
+def keys_that_differ(message: str) -> tuple[list[str], str]:
     """Return the keys that one side lacks, and the name of the other side."""
-    said = re.search(r"The keys differ: ((?:'[^']*'(?:, )?)+) only in (\S+?)\.?$", message, re.M)
+    said = re.search(
+        r"The keys differ: ((?:'[^']*'(?:, )?)+) only in ((?:the carry )?\S+?)\.?$", message, re.M
+    )
     return (re.findall(r"'[^']*'", said[1]), said[2]) if said else ([], "")
 
 
@@ -45,7 +50,7 @@ def complete_axes_of_dict(case: Case, source: Source, node: ast.AST) -> Iterator
     """Complete `in_axes` for a dict with an axis for each key; drop keys that the dict lacks."""
     if "tree prefix" not in case.facts.message:
         return
-    keys, owner = _keys_that_differ(case.facts.message)
+    keys, owner = keys_that_differ(case.facts.message)
     found = find_transform_call(case, source, node)
     at = re.search(r"in_axes\[(\d+)\]", case.facts.message)
     if not keys or found is None:
@@ -69,7 +74,7 @@ def complete_axes_of_dict(case: Case, source: Source, node: ast.AST) -> Iterator
         for rank, axis in enumerate(("0", "None"), 1):
             items = ", ".join(f"{key}: {axis}" for key in keys)
             key, _, value = items.partition(": ")
-            text = _add_item(definition.source, display, key, value)
+            text = add_item(definition.source, display, key, value)
             word = "mapped over axis 0" if axis == "0" else "not mapped"
             title = f"give {', '.join(keys)} an axis: {word}"
             edit = definition.source.replace(display, text)
@@ -81,7 +86,7 @@ def complete_branch(case: Case) -> Iterator[Candidate]:
     message = case.facts.message
     if "branch outputs must have the same pytree" not in message:
         return
-    keys, owner = _keys_that_differ(message)
+    keys, owner = keys_that_differ(message)
     if not keys or not owner:
         return
     for source, value in [*branch_outputs(case), *_label_returns(case)]:
@@ -95,7 +100,7 @@ def complete_branch(case: Case) -> Iterator[Candidate]:
         for name in known:
             items = ", ".join(f"{key}: {name}[{key}]" for key in keys)
             key, _, rest = items.partition(": ")
-            text = _add_item(source, value, key, rest)
+            text = add_item(source, value, key, rest)
             title = f"return {', '.join(keys)} as well, as it was: both branches give one structure"
             yield Candidate("match_tree", title, (source.replace(value, text),), 1)
         return
@@ -118,8 +123,8 @@ def start_carry(case: Case) -> Iterator[Candidate]:
         return
     source, call = found
     name = source.meaning(call.func).rpartition(".")[2]
-    init = argument(call, _INIT_POSITION[name], "init")
-    body = argument(call, _BODY_POSITION[name], "f")
+    init = argument(call, INIT_POSITION[name], "init")
+    body = argument(call, BODY_POSITION[name], "f")
     if init is None or body is None:
         return
     for defining, value in body_outputs(case, source, body):

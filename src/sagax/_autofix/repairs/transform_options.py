@@ -117,7 +117,7 @@ def option_value(applied: Application, option: str) -> ast.expr | None:
     return keyword_value(applied.node, option) if isinstance(applied.node, ast.Call) else None
 
 
-def _drop_option(applied: Application, option: str) -> list[Edit]:
+def drop_option(applied: Application, option: str) -> list[Edit]:
     """Drop a keyword argument; a decorator without options becomes bare."""
     source, node = applied.source, applied.node
     if not isinstance(node, ast.Call):
@@ -149,7 +149,7 @@ def _keep_listed(applied: Application, option: str, keep: Callable[[str], bool])
     if len(kept) == len(listed):
         return []
     if not kept:
-        return _drop_option(applied, option)
+        return drop_option(applied, option)
     texts = [f'"{c}"' if isinstance(c, str) else str(c) for c in kept]
     return set_option(applied, option, tuple_text(texts))
 
@@ -187,7 +187,7 @@ def _mark_static_candidate(case: Case, applied: Application) -> Candidate:
         f"mark {names} as static: a constant of the program, which is compiled once for each value"
     )
     rank = 1 if _is_argument_itself(case) else 6
-    return Candidate("static_args", title, tuple(_add_static(applied, wanted)), rank)
+    return Candidate("static_args", title, tuple(add_static(applied, wanted)), rank)
 
 
 def _is_argument_itself(case: Case) -> bool:
@@ -223,7 +223,7 @@ def mark_self_static(case: Case) -> Iterator[Candidate]:
                 continue
             title = f"mark `{known[0]}` as static: the object is a constant of the program"
             if any(option_value(applied, f"static_arg{kind}") for kind in ("nums", "names")):
-                edits = _add_static(applied, known[:1])
+                edits = add_static(applied, known[:1])
             else:
                 edits = set_option(applied, "static_argnums", "0")
             yield Candidate("static_self", title, tuple(edits), 1)
@@ -237,7 +237,7 @@ def _is_method(case: Case, applied: Application) -> bool:
     )
 
 
-def _add_static(applied: Application, wanted: Sequence[str]) -> list[Edit]:
+def add_static(applied: Application, wanted: Sequence[str]) -> list[Edit]:
     """Make parameters static, besides those that are static already."""
     listed = option_value(applied, "static_argnums")
     if listed is not None:
@@ -462,11 +462,29 @@ def set_in_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         yield Candidate("in_axes", f"map {mapping}", edits, 1 + i)
 
 
+def _called_transform(
+    case: Case, source: Source, called: ast.expr, kinds: tuple[str, ...]
+) -> tuple[Source, ast.Call] | None:
+    """Return the call of a transformation that is called itself, or by the name it is assigned to."""
+    if isinstance(called, ast.Call):
+        return (source, called) if source.meaning(called.func) in kinds else None
+    if not isinstance(called, ast.Name):
+        return None
+    for there, assignment, targets in case.assignments():
+        value = assignment.value
+        if targets == [called.id] and isinstance(value, ast.Call):
+            if there.meaning(value.func) in kinds:
+                return there, value
+    return None
+
+
 def find_transform_call(
     case: Case, source: Source, node: ast.AST, kinds: tuple[str, ...] = ("jax.vmap",)
 ) -> tuple[Source, ast.Call] | None:
     """Return the call of a transformation whose result is called at `node`."""
     statement = source.statement(node)
+    if isinstance(node, ast.Call) and (own := _called_transform(case, source, node.func, kinds)):
+        return own
     inside = source.calls_of(*kinds, within=statement)
     if inside:
         return source, inside[-1]

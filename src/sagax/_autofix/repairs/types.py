@@ -147,7 +147,7 @@ def _carry_paths(case: Case) -> Iterator[tuple[Source, ast.expr, tuple[str, ...]
     source, call = found
     keys = path_keys(_leaf_path(case))
     name = source.meaning(call.func).rpartition(".")[2]
-    at = _BODY_POSITION[name]
+    at = BODY_POSITION[name]
     if len(call.args) <= at:
         return
     for defining, value in body_outputs(case, source, call.args[at]):
@@ -159,8 +159,8 @@ def _leaf_path(case: Case) -> str:
     return re.sub(r"^\w+", "", data.get("argument", "") + data.get("path", ""))
 
 
-_BODY_POSITION = {"scan": 0, "while_loop": 1, "fori_loop": 2}
-_INIT_POSITION = {"scan": 1, "while_loop": 2, "fori_loop": 3}
+BODY_POSITION = {"scan": 0, "while_loop": 1, "fori_loop": 2}
+INIT_POSITION = {"scan": 1, "while_loop": 2, "fori_loop": 3}
 
 
 def match_carry_container(case: Case) -> Iterator[Candidate]:
@@ -170,10 +170,10 @@ def match_carry_container(case: Case) -> Iterator[Candidate]:
         return
     source, call = found
     name = source.meaning(call.func).rpartition(".")[2]
-    if len(call.args) <= _INIT_POSITION[name]:
+    if len(call.args) <= INIT_POSITION[name]:
         return
-    init = _single_definition(source, call.args[_INIT_POSITION[name]])
-    for defining, value in body_outputs(case, source, call.args[_BODY_POSITION[name]]):
+    init = _single_definition(source, call.args[INIT_POSITION[name]])
+    for defining, value in body_outputs(case, source, call.args[BODY_POSITION[name]]):
         if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
             value = value.elts[0]
         if isinstance(value, (ast.Tuple, ast.List)) and type(value) is not type(init):
@@ -216,7 +216,7 @@ def match_carry_types(case: Case) -> Iterator[Candidate]:
     if found is None or not before[0]:
         return
     source, call = found
-    init = argument(call, _INIT_POSITION[source.meaning(call.func).rpartition(".")[2]], "init")
+    init = argument(call, INIT_POSITION[source.meaning(call.func).rpartition(".")[2]], "init")
     init = init or keyword_value(call, "init_val")
     if init is None:
         return
@@ -408,7 +408,9 @@ def widest_dtype(names: list[str]) -> str:
 def cast_argument_to_float(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Cast an integer argument of grad to floating point."""
     name = base_name(case.facts.data.get("argument", ""))
-    if not name or "NotAnArrayError" in case.facts.classes:
+    wanted = case.facts.data.get("expected", "")
+    asks = "-valued inputs" in case.facts.message or wanted.startswith("floating point")
+    if not name or not asks or "NotAnArrayError" in case.facts.classes:
         return
     numpy, imports = source.spell("jax.numpy")
     statement = source.statement(node)
@@ -749,7 +751,7 @@ def preallocate(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         return
     loop_source, call = found
     name = loop_source.meaning(call.func).rpartition(".")[2]
-    body, init = call.args[_BODY_POSITION[name]], call.args[_INIT_POSITION[name]]
+    body, init = call.args[BODY_POSITION[name]], call.args[INIT_POSITION[name]]
     numpy, imports = loop_source.spell("jax.numpy")
     for defining, value in body_outputs(case, loop_source, body):
         for append in defining.calls_of("jax.numpy.append", within=value):
