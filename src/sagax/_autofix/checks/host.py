@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 import sys
 import time
@@ -64,6 +65,7 @@ class HostChecks:
             setattr(ConcreteArray, name, self._read(getattr(ConcreteArray, name)))
         wait_for_all = package.__dict__["block_until_ready"]
 
+        @functools.wraps(wait_for_all)  # other checks know it by its name
         def block_all(x: Any) -> Any:
             for leaf in trees.leaves(x):
                 self.wait(leaf)

@@ -103,10 +103,10 @@ def _small_difference(eqn: Any, made: Mapping[Any, Any]) -> tuple[str, Any] | No
                 return form, step.invars[0]
     if name == "log":
         total = source(eqn.invars[0], "add")
-        for i in (0, 1) if total is not None else ():
-            x = total.invars[1 - i]
+        operands = total.invars if total is not None else ()
+        for one, x in (operands, operands[::-1]) if operands else ():
             # log(1 + exp(x)) is added to other terms, beside which it may vanish
-            if _is_one(total.invars[i]) and type(x) is not Literal and source(x, "exp") is None:
+            if _is_one(one) and type(x) is not Literal and source(x, "exp") is None:
                 return "log1p(x)", x
     return None
 

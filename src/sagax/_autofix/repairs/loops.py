@@ -48,8 +48,7 @@ def map_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     if call.keywords or len(around.generators) > 1 or loop.ifs:
         return
     target, over = loop.target, loop.iter
-    is_call = isinstance(over, ast.Call)
-    if is_call and isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip":
+    if isinstance(over, ast.Call) and getattr(over.func, "id", "") == "zip":
         if not isinstance(target, ast.Tuple) or len(target.elts) != len(over.args):
             return
         names, arrays = target.elts, list(over.args)
