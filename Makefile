@@ -12,6 +12,7 @@
 #   make docs             the documentation, as pages in site/
 #   make seeds            the examples of the pages beside the project, if there are any
 #   make diagnose         broken programs, explained and repaired, likewise
+#   make diagnose-corpora the same for the programs in tests/autofix, in twenty minutes
 #   make soak             100,000 calls, 10,000 donations, 10,000 callbacks: memory must stay flat
 #   make test-beside-jax  the tests in which jax is imported in the same process
 #   make test-tf          the tests of jax2tf with TensorFlow
@@ -33,7 +34,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose coverage clean
+.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose diagnose-corpora coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -143,6 +144,9 @@ seeds: $(VENV)/.with-examples
 
 diagnose: $(VENV)/.with-examples
 	$(PY) scripts/gate.py diagnose $(ARGS)
+
+diagnose-corpora: $(VENV)/.with-examples
+	$(PY) scripts/gate.py corpora $(ARGS)
 
 coverage: $(VENV)/.with-examples
 	@$(call report,60,$(PY) $(SHARED)/tools/api_coverage.py $(ARGS))
