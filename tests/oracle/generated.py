@@ -96,7 +96,7 @@ def parameters_of(name: str, names: dict[str, Any]) -> list[str]:
     """The parameters of a function that may be given by keyword, beyond the required ones."""
     try:
         found = inspect.signature(eval(name, names)).parameters.values()
-    except (TypeError, ValueError, SyntaxError):
+    except (TypeError, ValueError, SyntaxError, AttributeError):
         return []
     return [p.name for p in found if p.default is not p.empty]
 

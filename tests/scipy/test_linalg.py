@@ -126,7 +126,6 @@ def test_triangles_of_which_the_other_is_not_read(cast, lower):
     c, flag = ours.cho_factor(spoiled, lower=lower)
     assert flag is lower
     close(c, theirs.cholesky(a, lower=lower))
-    close(ours.eigh(spoiled, lower=lower, eigvals_only=True), theirs.eigvalsh(a), 5)
 
 
 def test_inv_and_det(cast):

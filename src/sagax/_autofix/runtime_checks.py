@@ -33,6 +33,7 @@ from sagax._autofix.checks.traced_inputs import TracedInputs
 from sagax._autofix.collect_facts import warning_facts
 from sagax._autofix.repairs.case import Facts, base_name
 from sagax._autofix.repairs.source_file import Source
+from sagax._ignores import is_ignored
 from sagax._src import config, source_stacks
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, watch_calls
@@ -40,7 +41,6 @@ from sagax._src.core.dtypes import DtypeTruncationWarning
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.boundary import function_name
-from sagax._src.diagnostics.ignores import is_ignored
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
 from sagax._src.diagnostics.spans import (

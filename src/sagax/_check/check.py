@@ -10,7 +10,7 @@ import sys
 from sagax._check.files import Source
 from sagax._check.findings import INVALID, UNREADABLE, Finding
 from sagax._check.interpreter import interpret
-from sagax._src.diagnostics.ignores import is_ignored
+from sagax._ignores import is_ignored
 
 __all__ = ["check"]
 

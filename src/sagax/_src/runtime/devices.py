@@ -308,7 +308,7 @@ def started() -> list[str]:
 _Result = TypeVar("_Result")
 
 
-def _renamed(old: str, function: Callable[..., _Result]) -> Callable[..., _Result]:
+def _renamed(old: str, function: Callable[..., _Result], example: str) -> Callable[..., _Result]:
     """Return a function under its old name, which warns."""
 
     @functools.wraps(function)
@@ -318,10 +318,16 @@ def _renamed(old: str, function: Callable[..., _Result]) -> Callable[..., _Resul
         return function(backend)
 
     renamed.__name__ = renamed.__qualname__ = old
-    renamed.__doc__ = f"Return what `sagax.{function.__name__}` does; an older name."
+    renamed.__doc__ = f"""Return what `sagax.{function.__name__}` does; an older name, which warns.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     sagax.{old}()
+    {example}
+    """
     return renamed
 
 
-host_id = _renamed("host_id", process_index)
-host_ids = _renamed("host_ids", process_indices)
-host_count = _renamed("host_count", process_count)
+host_id = _renamed("host_id", process_index, "0")
+host_ids = _renamed("host_ids", process_indices, "[0]")
+host_count = _renamed("host_count", process_count, "1")

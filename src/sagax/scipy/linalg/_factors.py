@@ -136,9 +136,9 @@ def eigh(
     """Compute the eigenvalues, ascending, and eigenvectors (as columns) of Hermitian matrices.
 
     Args:
-      a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
-      b: positive definite matrices, of the generalized problem that `type` names.
-      lower: which triangle counts.
+      a: matrices of shape (..., n, n); of others the Hermitian part counts, (a + a^H) / 2.
+      b: positive definite matrices, of the generalized problem that `type` names; then one triangle of `a` is read.
+      lower: which triangle that is.
       eigvals_only: return the eigenvalues alone.
       eigvals: must be None: all eigenvalues are computed.
       type: 1: a v = w b v. 2: a b v = w v. 3: b a v = w v.

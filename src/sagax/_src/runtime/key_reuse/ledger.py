@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sagax._ignores import is_ignored
 from sagax._src.diagnostics.errors import KeyReuseError
-from sagax._src.diagnostics.ignores import is_ignored
 from sagax._src.diagnostics.keys import innermost_user_stack, trim_common_frames
 from sagax._src.diagnostics.spans import user_span
 
