@@ -91,7 +91,7 @@ def kaiser(M: int, beta: Any) -> Array:
     value, aval = with_aval("kaiser", beta, 1)
     if aval.ndim:
         raise ArgumentValueError.about("kaiser", "beta", beta, "a number")
-    if isinstance(value, Tracer) and value.concrete() is None:
+    if isinstance(value, Tracer):  # also of a known value, which may have a derivative
         # 1 - x^2 for x from -1 to 1, under the square root of the definition
         inside = _window(
             "kaiser",
@@ -101,7 +101,7 @@ def kaiser(M: int, beta: Any) -> Array:
         )
         (value,) = _base.promote_inexact("kaiser", value)
         return i0(value * sqrt(clip(inside, 0))) / i0(value)
-    value = float(np.asarray(value.concrete() if isinstance(value, Tracer) else value))
+    value = float(np.asarray(value))
     return _window(
         "kaiser",
         M,
