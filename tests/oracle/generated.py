@@ -11,6 +11,7 @@ and extremes, adds keywords, and puts transformations around; of the calls that 
 import gzip
 import inspect
 import json
+import os
 import random
 import re
 import resource
@@ -22,7 +23,9 @@ import zlib
 from pathlib import Path
 from typing import Any, TextIO
 
-import jax
+os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # what matters is the time of compiling
+
+import jax  # noqa: E402
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
