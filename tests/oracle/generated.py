@@ -25,7 +25,7 @@ from typing import Any, TextIO
 
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # what matters is the time of compiling
 
-import jax  # noqa: E402
+import jax
 
 TESTS = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TESTS))
