@@ -68,7 +68,10 @@ _SLOW = re.compile(
     r"|primitives/test_(convolution|elementwise_values|linalg|reduce_window|special|transcendental)\.py"
     r"|primitives/test_laws\.py::\w+\[\w+-[1-9]"  # all samples of a primitive but the first
     r"|random/test_(random|values)\.py|scipy/test_(linalg|sparse_linalg|special|stats)\.py"
-    r"|test_docstrings|transforms/test_(compositions|unused_outputs)"
+    r"|test_(docstrings|generated_calls|strict_settings)|transforms/test_(compositions|masked_cotangents|unused_outputs)"
+    r"|autofix/test_(form_repairs|proof|silent_findings|silent_repairs)|callbacks/test_callbacks|diagnostics/test_(leaks|pages|user_exceptions)"
+    r"|experimental/test_(checkify|jet|sparse)|higher_order/test_references|numpy/test_indexing"
+    r"|primitives/test_gather_scatter|scipy/test_(optimize_rotations|signal)"
 )
 
 
