@@ -441,6 +441,11 @@ WRONG_CALLS = {
         ValueError,
         ["reduce found non-scalar initial value", "argument: init_values", "float32[3]"],
     ),
+    "nothing to reduce": (
+        lambda: lax.reduce((), (), lambda x, y: x, (0,)),
+        ValueError,
+        ["argument operands must be at least one array"],
+    ),
     "two results of one": (
         lambda: lax.reduce(X3, np.float32(0), lambda x, y: (x, y), (0,)),
         TypeError,

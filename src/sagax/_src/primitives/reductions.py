@@ -456,6 +456,8 @@ def reduce(
     Array(10, dtype=int32)
     """
     values, tree = trees.flatten_argument("reduce", "operands", operands)
+    if not values:
+        raise ArgumentValueError.about("reduce", "operands", operands, "at least one array")
     from_single = len(values) == 1 and values[0] is operands
     if out_sharding is not None:
         found = trees.leaves(reduce(operands, init_values, computation, dimensions))
