@@ -1,1 +1,1 @@
-"""sagax beside JAX: the same functions on both, measured in turns in one run. See `--help`."""
+"""Compare sagax with JAX: the same functions on both, measured in turns in one run."""

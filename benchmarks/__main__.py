@@ -1,4 +1,4 @@
-"""Measures sagax beside JAX and prints the ratio of every row.
+"""Measure sagax beside JAX, and print the ratio of every row.
 
     python -m benchmarks --jax-python .venv-jax/bin/python [--quick] [--only NAME ...]
 

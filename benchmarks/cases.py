@@ -1,4 +1,4 @@
-"""Tracing, single calls, random numbers and kernels. Each case is one function, written once, that both libraries run.
+"""Define cases of tracing, single calls, random numbers and kernels; both libraries run the same function.
 
 A case gets a `Library` and returns the work to be timed: a `Loop` or a `Fresh`. It imports nothing
 of either library, so that the rows can be listed without them.

@@ -1,4 +1,4 @@
-"""Eight devices of one process: calls with divided arrays, putting arrays there, a transformer whose weights are divided."""
+"""Define cases on eight devices of one process: sharded calls, transfers, a sharded transformer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of random draws, written for the names that both libraries have."""
+"""Define programs of random draws."""
 
 from __future__ import annotations
 

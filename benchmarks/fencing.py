@@ -1,4 +1,4 @@
-"""What the passes before lowering do to each model: with them and without, in turns in one process.
+"""Measure the passes before lowering: each model with and without them, in turns in one process.
 
     python -m benchmarks.fencing [--without fences|loops|both] [MODEL ...]
 

@@ -1,4 +1,4 @@
-"""Two libraries take turns at one row: the sides, their processes, and what the samples say."""
+"""Measure one row: start both processes, let them take turns, and summarize the samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Models that are measured beside JAX: each function is written once, for both libraries.
+"""Define models that both libraries run.
 
 A function takes a `Library` (the module and its NumPy names) and sizes, and returns a `Model`: a
 function of arrays that gives a number or arrays, and its operands. Loops are Python's, as people

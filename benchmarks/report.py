@@ -1,4 +1,4 @@
-"""Results as lines on the screen, as a page (Markdown) and as data (JSON)."""
+"""Format results: lines on the screen, a Markdown page, JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row of the benchmarks is: a case, one function that both libraries run, and its bound."""
+"""Define a row of the benchmarks: a case, the function that both libraries run, and its bound."""
 
 from __future__ import annotations
 

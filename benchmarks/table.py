@@ -1,4 +1,4 @@
-"""All rows, in the order in which they are measured."""
+"""List all rows, in the order of measurement."""
 
 from benchmarks.cases import CASES
 from benchmarks.devices import DEVICES

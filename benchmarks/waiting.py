@@ -1,4 +1,4 @@
-"""Where people wait: compiling, first results, calls of many arguments, transformations without jit."""
+"""Define cases of latency: compilation, first results, calls of many arguments, eager transformations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process that measures one case on one library, when the driver says so.
+"""Measure one case on one library in a process of its own, as the driver asks.
 
     python -m benchmarks.worker LIBRARY CASE SECONDS
 

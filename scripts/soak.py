@@ -1,4 +1,4 @@
-"""A long run of small things, after which the process must be no larger than before.
+"""Soak-test memory: after many small calls the process must be no larger than before.
 
     python scripts/soak.py             100,000 jitted calls over 40 shapes, 10,000 donations, 10,000 callbacks, ...
     python scripts/soak.py --scale 0.1 a tenth of all

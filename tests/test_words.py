@@ -26,6 +26,9 @@ EXEMPT_FOLDERS = ("numpy", "random", "scipy")
 
 INTERROGATIVE = re.compile(r"(What|Where|Whether|When|How|Which|Who|Whoever)\b")
 
+# First words of a module that are no verbs: articles, gerunds, plurals.
+NO_VERB = re.compile(r"(An?|All|The|Types|\w+ing|\w+[^s\W]s)\b")
+
 DIALECT = frozenset(
     """afresh again alike anew ask asked asks aside divided divisions kept later made makes meant meeting mine
     nobody piece pieces place placed places plainly reads rounds said say says seen tell tells together told
@@ -60,6 +63,13 @@ def interrogative_first_line(path: Path, tree: ast.Module) -> Iterator[str]:
             yield f"{getattr(node, 'name', 'the module')}: {doc.splitlines()[0]}"
 
 
+def module_without_verb(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Find modules whose first line does not begin with what the module does."""
+    doc = ast.get_docstring(tree) or ""
+    if NO_VERB.match(doc):
+        yield doc.splitlines()[0]
+
+
 def dialect_definition(path: Path, tree: ast.Module) -> Iterator[str]:
     """Find functions and classes whose names have a word of the dialect."""
     for node in definitions(tree):
@@ -71,7 +81,7 @@ def dialect_definition(path: Path, tree: ast.Module) -> Iterator[str]:
 
 Rule = Callable[[Path, ast.Module], Iterator[str]]
 
-RULES = (dialect_module_name, interrogative_first_line, dialect_definition)
+RULES = (dialect_module_name, interrogative_first_line, module_without_verb, dialect_definition)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +111,9 @@ def test_rule_holds(rule: Rule, modules: dict[str, ast.Module]) -> None:
         (interrogative_first_line, "x.py", '"""What a call costs."""'),
         (interrogative_first_line, "x.py", 'def f():\n    """Whether it is safe."""'),
         (interrogative_first_line, "x.py", 'class C:\n    """Where it was created."""'),
+        (module_without_verb, "x.py", '"""The errors of sagax."""'),
+        (module_without_verb, "x.py", '"""Sharing memory with other libraries."""'),
+        (module_without_verb, "x.py", '"""Meshes of devices."""'),
         (dialect_definition, "x.py", "def told(x): ..."),
         (dialect_definition, "x.py", "class KeptOperands: ..."),
         (dialect_definition, "x.py", "class C:\n    def _asked_axes(self): ..."),
@@ -118,6 +131,7 @@ def test_rule_finds(rule: Rule, path: str, source: str) -> None:
         (dialect_module_name, "_src/core/avals.py", ""),
         (interrogative_first_line, "x.py", '"""Count the operations."""\ndef f(): ...'),
         (interrogative_first_line, "x.py", 'def f():\n    """Whatever."""'),
+        (module_without_verb, "x.py", '"""Compress arrays."""\ndef f():\n    """The rest."""'),
         (dialect_definition, "x.py", "def place(arr, mask, vals): ..."),
         (dialect_definition, "x.py", "def replace(x): ...\nclass Placement: ..."),
         (dialect_definition, "x.py", "def update_in_place(x): ..."),

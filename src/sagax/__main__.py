@@ -1,4 +1,4 @@
-"""The commands: `python -m sagax run SCRIPT.py [args]`, `explain SCRIPT.py`, `check FILE...`, `doctor` and `cache`."""
+"""Run the commands of `python -m sagax`: run, explain, check, doctor, cache."""
 
 from __future__ import annotations
 

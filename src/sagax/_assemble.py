@@ -1,4 +1,4 @@
-"""The composition root: plugs the runtime and the methods of arrays into core's sockets."""
+"""Wire the layers: plug the runtime and the methods of arrays into the hooks of the core."""
 
 from __future__ import annotations
 

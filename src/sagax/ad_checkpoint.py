@@ -1,4 +1,4 @@
-"""Rematerialisation: what a backward pass keeps and what it computes again."""
+"""Rematerialize: choose what a backward pass saves and what it recomputes."""
 
 from sagax._src.api.saved_residuals import print_saved_residuals, saved_residuals
 from sagax._src.higher_order.remat import Offload as Offloadable

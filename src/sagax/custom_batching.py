@@ -1,3 +1,3 @@
-"""Batching rules of one's own."""
+"""Define batching rules of functions."""
 
 from sagax._src.higher_order.custom_batching import custom_vmap, sequential_vmap

@@ -1,4 +1,4 @@
-"""Derivative rules of one's own: what `custom_jvp`, `custom_vjp` and their relatives are made of."""
+"""Define derivative rules of functions: `custom_jvp`, `custom_vjp` and their relatives."""
 
 from sagax._src.higher_order.closures import closure_convert, custom_gradient
 from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p as custom_jvp_call_p

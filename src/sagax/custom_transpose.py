@@ -1,3 +1,3 @@
-"""Transposes of one's own for linear functions."""
+"""Define transposes of linear functions."""
 
 from sagax._src.higher_order.custom_transpose import custom_transpose

@@ -1,4 +1,4 @@
-"""Looking at values inside of compiled and transformed functions.
+"""Inspect values inside compiled and transformed functions.
 
 >>> import sagax
 >>> @sagax.jit

@@ -1,4 +1,4 @@
-"""Sharing memory with other libraries of arrays, through DLPack."""
+"""Share memory with other array libraries through DLPack."""
 
 from __future__ import annotations
 

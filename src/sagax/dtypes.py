@@ -1,4 +1,4 @@
-"""Element types of arrays: questions about them, and those that NumPy does not have.
+"""Classify and promote dtypes; define those that NumPy does not have.
 
 Standard names (`bfloat16`, `float0`, `prng_key`, `result_type`, ...) as in `jax.dtypes`.
 """

@@ -1,4 +1,4 @@
-"""The errors that sagax raises.
+"""Define the errors that sagax raises.
 
 All but `JaxRuntimeError`, which the engine raises, derive from `SagaxError` and from the builtin
 that people expect, such as TypeError.

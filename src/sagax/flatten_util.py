@@ -1,4 +1,4 @@
-"""Pytrees as vectors."""
+"""Flatten pytrees to vectors, and back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutable arrays: create, read and write references.
+"""Create, read and write references: mutable arrays.
 
 `sagax.new_ref` creates one. Inside of `jit`, control flow and transformations, its reads and writes keep the
 order in which the function runs them.

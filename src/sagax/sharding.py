@@ -1,4 +1,4 @@
-"""Meshes of devices, and shardings: how arrays are split over devices.
+"""Define meshes of devices, and shardings of arrays over them.
 
 >>> import sagax
 >>> from sagax.sharding import NamedSharding, PartitionSpec as P

@@ -1,4 +1,4 @@
-"""The stages from a function to a compiled program: `jit(f)`, `.trace(...)`, `.lower()`, `.compile()`.
+"""Stage a function: from `jit(f)` by `.trace(...)` and `.lower()` to `.compile()`.
 
 >>> import sagax, sagax.numpy as snp
 >>> from sagax import stages

@@ -1,4 +1,4 @@
-"""Pytrees: nested containers of arrays, as arguments and results of every transformation.
+"""Flatten, map and rebuild pytrees: nested containers of arrays.
 
 A pytree is any nesting of tuples, lists, dicts, namedtuples, `OrderedDict`, `defaultdict`, `None`
 (a container without children) and classes registered here; every other object is a leaf.

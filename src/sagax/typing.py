@@ -1,4 +1,4 @@
-"""Types for annotations."""
+"""Define types for annotations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits that were tuned by measurement, each with its unit and the benchmark that shows it.
+"""Define limits tuned by measurement, each with its unit and the benchmark that shows it.
 
 A comment names rows of `make bench ARGS="--only ROW ..."`; a name stands for all rows that begin with it.
 Bounds of caches, time limits, and facts about XLA and LAPACK are no tuning: they stand where they are used.

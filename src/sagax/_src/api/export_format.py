@@ -1,4 +1,4 @@
-"""FreeVariable and write the binary format of exported functions.
+"""Read and write the binary format of exported functions.
 
 A fixed header, a description in JSON, and the modules (StableHLO portable artifacts) one after the
 other; all of it under a digest. Reading executes no code: types of pytree nodes are looked up among
