@@ -21,6 +21,7 @@ from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
+from sagax._src.core.high_types import value_types
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.references import Ref, takes_references
 from sagax._src.core.staging import stage
@@ -40,7 +41,15 @@ from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.api import compile_log, donation, guards, jit_references, jit_shardings, stages
+    from sagax._src.api import (
+        compile_log,
+        donation,
+        guards,
+        jit_high,
+        jit_references,
+        jit_shardings,
+        stages,
+    )
     from sagax._src.function_analysis import free_variables
     from sagax._src.runtime import debug_nans
     from sagax._src.runtime.key_reuse import watch
@@ -54,7 +63,7 @@ _own, _process = config.own, config.process
 class Traced:
     """A function traced for one signature: its jaxpr, and the structure of its result."""
 
-    __slots__ = ("closed", "guard", "name", "out_tree", "seconds")
+    __slots__ = ("closed", "guard", "high", "name", "out_tree", "seconds")
 
     def __init__(
         self, closed: ClosedJaxpr, out_tree: Any, name: str, guard: guards.Guard | None = None
@@ -63,6 +72,7 @@ class Traced:
         self.out_tree = out_tree
         self.name = name
         self.guard = guard  # of the captured values
+        self.high: tuple | None = None  # as a function on arrays, with types that libraries add
         self.seconds = 0.0  # duration of tracing
 
     @property
@@ -427,6 +437,9 @@ class JitFunction:
             leaves = self._requested_shardings.put_arguments(
                 requested, leaves, lambda: self._paths(args, kwargs)
             )
+        if any(type(x) in value_types for x in leaves):
+            traced = self._trace(statics, tree, [aval_of(x) for x in leaves], args, kwargs)
+            return jit_high.call(self, traced, leaves)
         if _thread.settings.transfer_guard_host_to_device is not None:
             for x in leaves:
                 if isinstance(x, (bool, int, float, complex, np.generic)):
@@ -746,6 +759,8 @@ class JitFunction:
         donated = self._donated(tree, args, kwargs)
         if takes_references(traced.closed.jaxpr):
             return self._entry_for_references(traced, donated)
+        if value_types and jit_high.has_high(traced.closed.jaxpr):
+            return lambda bufs, arrays: jit_high.call(self, traced, arrays)
         device, results = self._placement_of(traced, committed)
         aliases: Mapping[int, int] = {}
         if donated:
@@ -795,6 +810,12 @@ class JitFunction:
             return result
 
         return self._watched(call_and_give, traced, consts, True)
+
+    def on_arrays(self, traced: Traced) -> tuple[jit_high.OnArrays, JitFunction]:
+        """Return a function on values of libraries' types as one on arrays, and that jitted."""
+        if traced.high is None:
+            traced.high = jit_high.on_arrays(self, traced, jit)
+        return traced.high
 
     def on_values(self, traced: Traced, donated: Sequence[int]) -> tuple[Any, JitFunction]:
         """Return a function that takes references as one on values, and that jitted."""
@@ -856,7 +877,8 @@ class JitFunction:
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Return the shapes and dtypes of the result, without computing it."""
         traced, *_ = self._stage(args, kwargs)
-        return traced.out_tree.unflatten([ShapeDtypeStruct.of(a) for a in traced.closed.out_avals])
+        outs = traced.closed.out_avals
+        return traced.out_tree.unflatten([a if a.is_high else ShapeDtypeStruct.of(a) for a in outs])
 
     def clear_cache(self) -> None:
         """Clear the traces and executables of this function."""
