@@ -16,8 +16,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import sagax.lax as lax
+import sagax.nn as nn
 import sagax.numpy as snp
-from sagax import lax, nn, random
+import sagax.random as random
+from sagax._src.config import default_matmul_precision
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
@@ -224,7 +227,5 @@ def lstm(
     sizes = input_size, hidden_size, num_layers, dropout, bidirectional
     if precision is None:
         return lstm_ref(x, h_0, c_0, *parts, seq_lengths, *sizes)
-    from sagax._src.config import default_matmul_precision
-
     with default_matmul_precision(precision):
         return lstm_ref(x, h_0, c_0, *parts, seq_lengths, *sizes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
 from sagax._src.api import arguments, jit_shardings
@@ -13,11 +13,11 @@ from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import unusable_leaf
 from sagax._src.core import meshes
 from sagax._src.core.meshes import AxisType, PartitionSpec
-from sagax._src.core.sharding_rules import check_no_collectives
 from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, shown_in_type
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import (
     check_not_manual,
     left_to_compiler,
@@ -26,6 +26,9 @@ from sagax._src.primitives.resharding import (
     sharding_constraint_p,
 )
 from sagax._src.runtime import device_put, placements
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.core import sharding_rules
 
 
 class ConstraintError(SagaxError, AssertionError):
@@ -146,7 +149,7 @@ def reshard(x: Any, out_shardings: Any) -> Any:
         if not isinstance(leaf, Tracer):
             moved = device_put.put(leaf, named)
             if config.thread.settings.no_collectives:
-                check_no_collectives("reshard", [aval_of(leaf)], [aval_of(moved)])
+                sharding_rules.check_no_collectives("reshard", [aval_of(leaf)], [aval_of(moved)])
             found.append(moved)
             continue
         found.append(reshard_p.bind(leaf, sharding=named))

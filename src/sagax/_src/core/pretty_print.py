@@ -84,8 +84,8 @@ class _Printer:
             return text(eqn, outs, any(v in used for v in eqn.outvars), self)
         params = show(**eqn.params) if show is not None else dict(sorted(eqn.params.items()))
         start = f"{outs} = " if outs else ""
-        name_of = getattr(eqn.primitive, "name_of", None)
-        name = eqn.primitive.name if name_of is None else name_of(eqn.params)
+        name_rule = getattr(eqn.primitive, "name_rule", None)
+        name = eqn.primitive.name if name_rule is None else name_rule(**eqn.params)
         if not params:
             return f"{start}{name} {ins}".rstrip()
         texts = [f"{k}={self.param(v, indent + 2)}" for k, v in params.items()]

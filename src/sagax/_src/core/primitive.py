@@ -11,6 +11,7 @@ A rule is a slot of the primitive, filled by a decorator next to its definition:
     lower(b, *operands, **params)         -> value(s) built with the module builder `b`
     composite(*operands, **params)        -> the same function in other primitives; replaces any missing rule
     show(params)                          -> the parameters to print
+    name(params)                          -> the name to print, if not always the same
     stage(trace, args, params)            -> outputs, if the recorded equation differs from the bound one
     prune(used, **params)                 -> (params, operand mask, result mask) of an application with unused
                                              results; masks select at least the used ones; or None to leave it
@@ -88,6 +89,7 @@ _RULES = (
     "prune_rule",
     "effects_rule",
     "regroup_rule",
+    "name_rule",
     "impl",
 )
 
@@ -132,6 +134,7 @@ class Primitive:
     prune_rule: Rule | None
     effects_rule: Rule | None
     regroup_rule: Rule | None
+    name_rule: Rule | None
     impl: Rule | None
     shard_rule: Rule | Default
     mask_rule: Rule | Default

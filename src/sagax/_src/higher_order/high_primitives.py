@@ -349,7 +349,7 @@ def _(used: Sequence[bool], *, _prim: HiPrim) -> tuple | None:
     return {"_prim": smaller}, operands, _flags(outs, _prim.out_tree, _prim.out_avals_flat)
 
 
-hi_p.name_of = lambda params: type(params["_prim"]).__name__  # in printed jaxprs
+hi_p.name_rule = lambda _prim: type(_prim).__name__
 hi_p.show_rule = lambda _prim: _prim.pp_params()
 hi_p.discharge_rule = lambda args, owned, **params: _expanded(*args, **params)
 
@@ -378,7 +378,7 @@ def _pushed(
         next(given) if m else Zero.like(a)
         for m, a in zip(nonzero, _prim.in_avals_flat, strict=True)
     ]
-    _, kept, *_ = _prim.lin(_prim.in_tree.unflatten(nonzero), *_prim.in_tree.unflatten(primals))
+    kept = _prim.lin(_prim.in_tree.unflatten(nonzero), *_prim.in_tree.unflatten(primals))[1]
     out = _prim.linearized(kept, *_prim.in_tree.unflatten(tangents))
     outs = _leaves(_prim, _prim.out_tree, out, "tangents of `linearized`")
     return [instantiate(t) for t, m in zip(outs, nonzero_out, strict=True) if m]
@@ -386,7 +386,7 @@ def _pushed(
 
 hi_linearized_p.composite_rule = _pushed
 hi_linearized_p.impl = _pushed
-hi_linearized_p.name_of = lambda params: f"{type(params['_prim']).__name__}.linearized"
+hi_linearized_p.name_rule = lambda _prim, **_: f"{type(_prim).__name__}.linearized"
 hi_linearized_p.show_rule = lambda nonzero, nonzero_out, **_: {
     "nz_in_flat": nonzero,
     "nz_out_flat": nonzero_out,
@@ -553,7 +553,7 @@ def _lower_param(value: Any) -> Any:
 
 def evaluate(primitive: Any, args: Sequence[Any], params: dict) -> Any:
     """Apply a higher-order primitive to arrays in place of values of libraries' types."""
-    avals = list(map(aval_of, args))
+    avals: list[Any] = list(map(aval_of, args))
     if not (any(a.is_high for a in avals) or any(map(has_high, _inner(params)))):
         return NotImplemented
     custom = getattr(params.get("inner"), "jaxpr", None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
 from sagax._src.core import meshes
@@ -14,7 +14,6 @@ from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
-from sagax._src.core.sharding_rules import check_no_collectives
 from sagax._src.core.shardings import (
     NamedSharding,
     Sharding,
@@ -26,6 +25,10 @@ from sagax._src.core.shardings import (
 from sagax._src.core.tangents import is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
+from sagax._src.lazy_import import lazy_imports
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.core import sharding_rules
 
 
 class MissingMeshError(SagaxError, RuntimeError, ValueError):
@@ -116,7 +119,9 @@ def with_out_sharding(
         raise error.attach(function=function, argument="out_sharding") from None
     found = reshard_p.bind(out, sharding=sharding)
     if config.thread.settings.no_collectives:
-        check_no_collectives(function, [aval_of(x) for x in operands], [aval_of(found)])
+        sharding_rules.check_no_collectives(
+            function, [x.aval for x in operands if hasattr(x, "aval")], [aval_of(found)]
+        )
     return found
 
 

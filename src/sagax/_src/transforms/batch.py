@@ -238,7 +238,7 @@ def _run(trace: BatchTrace, fun: Callable, args: Sequence[Any], in_dims: Sequenc
         return [trace.unwrap(out) for out in outs]
 
 
-def move_batch_dim(x: Any, dim: int | None, destination: int | None, axis: BatchAxis) -> Any:
+def move_batch_dim(x: Any, dim: Any, destination: Any, axis: BatchAxis) -> Any:
     """Move the batch dimension of `x` from `dim` (None: broadcast) to `destination`."""
     if destination is None or dim == destination:
         return x
