@@ -24,7 +24,7 @@ def get_op_sharding_from_serialized_proto(sharding: bytes) -> Any:
     >>> found = sharding.get_hlo_sharding_from_serialized_proto(bytes.fromhex("0800"))
     >>> data = sharding.get_serialized_proto_from_hlo_sharding(found)
     >>> str(sharding.get_op_sharding_from_serialized_proto(data).type)
-    'Type.REPLICATED'
+    'OpSharding_Type.REPLICATED'
     """
     return bindings.op_sharding(sharding)
 
