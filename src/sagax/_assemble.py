@@ -14,6 +14,7 @@ from sagax._src.primitives import resharding, shaping
 from sagax._src.runtime import array, compile, eager
 
 if TYPE_CHECKING or lazy_imports():
+    from sagax._src.api import reference_writes
     from sagax._src.higher_order import lazy_masks
     from sagax._src.runtime import device_put
     from sagax.numpy._indexing import windows
@@ -24,6 +25,7 @@ value.sockets.concrete = staticmethod(array.as_array)
 value.sockets.enter_mask_trace = staticmethod(lambda trace: lazy_masks.enter_mask_trace(trace))
 value.sockets.window = staticmethod(lambda start, size, stride: windows.Slice(start, size, stride))
 value.sockets.is_window = staticmethod(lambda index: windows.is_window(index))
+value.sockets.write_in_place = staticmethod(lambda *write: reference_writes.write(*write))
 call.jit_p.impl = compile.run_jaxpr
 resharding.reshard_p.impl = lambda x, sharding: device_put.constrain(x, sharding=sharding)
 resharding.sharding_constraint_p.impl = resharding.reshard_p.impl

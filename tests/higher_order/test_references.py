@@ -626,3 +626,26 @@ def test_values_are_those_of_jax(name):
 
 TEXTS = functools.cache(lambda: reference_cases.texts(sagax))
 VALUES = functools.cache(lambda: reference_cases.values(sagax))
+
+
+def test_eager_writes_to_a_part_are_in_place():
+    n = 1 << 17
+    ref = sagax.new_ref(snp.arange(n, dtype=snp.float32))
+    given = ref[...]
+    ref[0] = 5.0  # a copy: `given` holds the contents
+    assert float(given[0]) == 0.0
+    where = ref._value.unsafe_buffer_pointer()
+    assert float(ref.swap(7.0, idx=1)) == 1.0
+    ref.addupdate(snp.ones(2), idx=slice(0, 2))
+    ref[2:4] = snp.array([8.0, 9.0])
+    assert ref._value.unsafe_buffer_pointer() == where
+    kept = ref[...]
+    np.testing.assert_array_equal(kept[:5], [6.0, 8.0, 8.0, 9.0, 4.0])
+    ref[0:2] = ref[3:5]
+    assert ref._value.unsafe_buffer_pointer() != where
+    np.testing.assert_array_equal(kept[:5], [6.0, 8.0, 8.0, 9.0, 4.0])
+    np.testing.assert_array_equal(ref[0:5], [9.0, 4.0, 8.0, 9.0, 4.0])
+    whole = snp.ones(n)
+    ref[:] = whole
+    ref[0] = 3.0
+    assert float(whole[0]) == 1.0 and float(ref[0]) == 3.0

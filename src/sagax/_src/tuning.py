@@ -134,3 +134,9 @@ FLAT_DRAW_MAX_LAST_DIM = 16
 FLAT_DRAW_MIN_ELEMENTS = 64
 # Keys from which on a draw for each of them runs along the keys. Rows: draws-keys, draws-hmc.
 FLAT_DRAW_MIN_KEYS = 16
+
+# --- references ---------------------------------------------------------------------------------------
+
+# Elements of a reference from which on eager writes to a part of it are in place. One takes 140 microseconds
+# for any size, as long as a copy of so many elements. No row: tests/higher_order/test_references.py shows it.
+IN_PLACE_MIN_ELEMENTS = 1 << 16

@@ -193,6 +193,9 @@ class Sockets:
     window: Any = None
     is_window: Any = None
 
+    # (reference, value, operands, transforms, whether to add) -> the part as it was
+    write_in_place: Any = None
+
     # (higher-order primitive, operands, parameters) -> results, where types of libraries occur; or
     # NotImplemented. None until such a type is registered.
     evaluate_high: Any = None

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import tuning
 from sagax._src.core import dims, dtype_predicates, dtypes, references
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.families import WHOLE, Default
@@ -525,13 +526,25 @@ def apply_get(ref: Ref, *operands: Any, transforms: tuple) -> Any:
     return read_part(ref._value, transforms, operands)
 
 
+def _in_place(ref: Ref, value: Any) -> bool:
+    """Return whether a write to a part takes over the memory of the contents, instead of copying all of them."""
+    if ref._trace is not None or state.trace is not evaluation:
+        return False
+    return ref.aval.size >= max(tuning.IN_PLACE_MIN_ELEMENTS, aval_of(value).size + 1)
+
+
 def apply_swap(ref: Ref, value: Any, *operands: Any, transforms: tuple) -> Any:
+    if _in_place(ref, value):
+        return sockets.write_in_place(ref, value, operands, transforms, False)
     before = ref._value
     _put(ref, write_part(before, value, transforms, operands))
     return read_part(before, transforms, operands)
 
 
 def apply_addupdate(ref: Ref, value: Any, *operands: Any, transforms: tuple) -> list:
+    if _in_place(ref, value):
+        sockets.write_in_place(ref, value, operands, transforms, True)
+        return []
     _put(ref, write_part(ref._value, value, transforms, operands, add=True))
     return []
 
