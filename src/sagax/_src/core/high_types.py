@@ -20,9 +20,6 @@ value_types: dict[type, Callable[[Any], HiType]] = {}
 class MissingMethodError(SagaxError, NotImplementedError):
     """A type or primitive of a library lacks the method that a transformation needs."""
 
-    __module__ = "sagax.errors"
-    code = "SX0120"
-
     def __init__(self, owner: Any, method: str, needed_for: str) -> None:
         name = type(owner).__name__
         super().__init__(
