@@ -25,7 +25,9 @@ value.sockets.concrete = staticmethod(array.as_array)
 value.sockets.enter_mask_trace = staticmethod(lambda trace: lazy_masks.enter_mask_trace(trace))
 value.sockets.window = staticmethod(lambda start, size, stride: windows.Slice(start, size, stride))
 value.sockets.is_window = staticmethod(lambda index: windows.is_window(index))
-value.sockets.write_in_place = staticmethod(lambda *write: reference_writes.write(*write))
+value.sockets.write_in_place = staticmethod(
+    lambda ref, x, at, transforms, add: reference_writes.write(ref, x, at, transforms, add)
+)
 call.jit_p.impl = compile.run_jaxpr
 resharding.reshard_p.impl = lambda x, sharding: device_put.constrain(x, sharding=sharding)
 resharding.sharding_constraint_p.impl = resharding.reshard_p.impl
