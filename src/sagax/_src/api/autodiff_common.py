@@ -16,6 +16,7 @@ from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import convert, instantiate
@@ -218,7 +219,7 @@ def fix_other_arguments(
             full[k] = x
         return fun(*full, **kwargs)
 
-    functools.update_wrapper(partial, fun, updated=())
+    copy_attributes(partial, fun)
     partial.__qualname__ = function_name(fun)  # also for functions without a name
     return partial
 

@@ -36,7 +36,8 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.higher_order.float0_outputs import is_no_tangent
+from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.higher_order.float0_leaves import is_no_tangent
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
@@ -513,7 +514,7 @@ def grad(
     def make(fun: Any) -> Callable:
         both = _value_and_grad("grad", fun, *options)
 
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def gradient(*args: Any, **kwargs: Any) -> Any:
             value, g = both(*args, **kwargs)
             return (g, value[1]) if has_aux else g
@@ -542,7 +543,7 @@ def _value_and_grad(
     single = checks.is_index(argnums)
     nums = checks.positions(name, "argnums", argnums)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def both(*args: Any, **kwargs: Any) -> Any:
         positions = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
         leaves, tree = arguments.flatten_arguments(name, fun, args, positions)

@@ -9,7 +9,6 @@ eager. The executable rounds after each operation, so results are bit-identical.
 
 from __future__ import annotations
 
-import functools
 import threading
 import types
 from collections import OrderedDict
@@ -29,6 +28,7 @@ from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis.identity import Same
 from sagax._src.lazy_import import lazy_imports
@@ -101,7 +101,7 @@ def transformed(
     transformation = Transformation(key, transform, fun, dynamic, dynamic_scalars)
     cache: _SignatureCache | None = None
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal cache
         if state.trace is not evaluation:
@@ -144,7 +144,7 @@ def jit_if_pure(fun: Any, key: tuple, args: tuple) -> Any:
     _, look_up, operands = found
     call, hidden = look_up.call, operands[: len(operands) - len(trees.leaves(args))]
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def jitted(*given: Any) -> Any:
         return call(*hidden, *trees.leaves(given))
 

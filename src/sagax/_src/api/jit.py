@@ -29,9 +29,14 @@ from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, NonFiniteError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
-from sagax._src.higher_order.float0_outputs import without_no_tangents
+from sagax._src.higher_order.float0_leaves import (
+    hidden_in_arguments,
+    is_no_tangent,
+    without_no_tangents,
+)
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, transfer_guard, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
@@ -296,7 +301,7 @@ class JitFunction:
         self._name = getattr(fun, "__name__", None) or function_name(fun)
         self._boundary = tracing(fun, "jit")
         self._running = running(fun, "jit")
-        functools.update_wrapper(self, fun, updated=())
+        copy_attributes(self, fun)
         if events.jit_created.function is not None:
             events.jit_created.function(self)
 
@@ -414,6 +419,8 @@ class JitFunction:
         leaves, tree = self._flatten(args, dyn_args, dyn_kwargs)
         references = False
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
+            if any(map(is_no_tangent, leaves)):
+                return self._general(*hidden_in_arguments(args, kwargs))
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
             references = any(type(x) is Ref for x in leaves)
         if state.trace is not evaluation:
@@ -832,6 +839,8 @@ class JitFunction:
         with self._boundary:
             statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
             leaves, tree = self._flatten(args, dyn_args, dyn_kwargs)
+            if any(map(is_no_tangent, leaves)):
+                return self._stage(*hidden_in_arguments(args, kwargs))
             arguments.check_operands(
                 [0 if is_shaped(x) else x for x in leaves],
                 lambda: self._paths(args, kwargs),

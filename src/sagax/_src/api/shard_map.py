@@ -16,6 +16,7 @@ from sagax._src.core.shardings import NamedSharding, ShardingError, check_axes
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.shard_map import Region
 from sagax._src.higher_order.trace_bodies import trace_body
 
@@ -96,7 +97,7 @@ def shard_map(
     for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
         _check_specs(name, specs)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def mapped(*args: Any) -> Any:
         region = Region(*_axes(fun, mesh, axis_names), bool(check_vma))
         return _apply(fun, region, in_specs, out_specs, args)
@@ -207,7 +208,7 @@ def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: t
 def _with_fixed(fun: Callable, tree: Any, leaves: Sequence[Any], mapped: Sequence[bool]) -> Any:
     """Fix the leaves of the arguments of `fun` that have no specification."""
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def partial(*parts: Any) -> Any:
         given = iter(parts)
         full = [next(given) if m else x for x, m in zip(leaves, mapped, strict=True)]

@@ -651,8 +651,11 @@ class IntegerOverflow(errors.SagaxError, OverflowError):
 
 
 def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
-    """Raise IntegerOverflow (an OverflowError) if an int does not fit an integer dtype."""
-    if kind(dtype) not in "iu":
+    """Raise IntegerOverflow (an OverflowError) if an int does not fit an integer dtype.
+
+    Ints of 2 and 4 bits wrap around, as they do where NumPy converts to them.
+    """
+    if kind(dtype) not in "iu" or itemsize_bits(dtype) < 8:
         return
     low, high = _range(dtype)
     if not low <= value <= high:

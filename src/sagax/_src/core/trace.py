@@ -61,6 +61,11 @@ class Trace:
         # the named axes that this trace introduces, or None
         self.axis: tuple[NamedAxis, ...] | None = None
 
+    @property
+    def main(self) -> Trace:
+        """The identity of the trace, by which libraries recognize its tracers: the trace itself."""
+        return self
+
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
         raise NotImplementedError(type(self).__name__)
 
