@@ -178,7 +178,7 @@ def vjp_flat(
         outs, written = references.split(outs)
         references.store(written)
     total = len(outs)
-    outs, aux = flat.split([as_value(x) for x in outs])
+    outs, aux = flat.split(outs)  # what is not traced stays as it is: numbers are no arrays
     avals = [aval_of(x).to_tangent_aval() for x in values]
     zero_cotangents = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
     pull = Pullback(linear, marks, avals, zero_cotangents, _pulling(fun, name), safe_where)

@@ -554,7 +554,7 @@ def _value_and_grad(
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs
         grads = tree.unflatten(pull([_one(aval_of(out))]))
-        value = out_tree.unflatten([out])
+        value = out_tree.unflatten([as_value(out)])
         return ((value, aux) if has_aux else value), (grads[0] if single else grads)
 
     return both

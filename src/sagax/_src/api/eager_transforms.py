@@ -455,7 +455,7 @@ def _trace(
         for i, x in constants:
             full.insert(i, x)
         some, named = tree.unflatten(full)
-        return fun(*some, **named)
+        return _with_kept_numbers(fun(*some, **named))
 
     flat_fun.__name__ = flat_fun.__qualname__ = function_name(base)
     flat_fun.__module__ = getattr(base, "__module__", flat_fun.__module__)
@@ -469,6 +469,27 @@ def _trace(
         raise purity.Impure("it has effects")
     calls = tuning.EAGER_TRANSFORM_CALLS_PER_EQUATION * _count_operations(closed.jaxpr)
     return _Compiled(call, captured, int(calls))
+
+
+class _KeptNumber:
+    """A number that a function returns as it is, in the structure of the result; without leaves."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+_node: Any = _KeptNumber  # the number itself after unflattening
+trees.register_pytree_node(_node, lambda x: ((), x.value), lambda value, _: value)
+
+
+def _with_kept_numbers(result: Any) -> Any:
+    """Return a result whose Python numbers are kept: a compiled function would make arrays of them."""
+    leaves, tree = _flatten(result)
+    if not any(type(x) in _SCALARS for x in leaves):
+        return result
+    return tree.unflatten([_KeptNumber(x) if type(x) in _SCALARS else x for x in leaves])
 
 
 def _count_operations(jaxpr: Jaxpr) -> int:

@@ -227,6 +227,16 @@ def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple])
         known[keys] = tree, getters
 
 
+class _Signature:
+    """The signature of a jitted function, for `inspect.signature` with any options; the class has none."""
+
+    def __get__(self, jitted: JitFunction | None, owner: type) -> Any:
+        found = None if jitted is None else arguments.signature(jitted._fun)
+        if found is None:
+            raise AttributeError("__signature__")
+        return found
+
+
 class JitFunction:
     """A function that is compiled when called. Created by `sagax.jit`."""
 
@@ -319,6 +329,8 @@ class JitFunction:
     # methods: `jit` on a function in a class body binds like a function
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    __signature__ = _Signature()
 
     def __repr__(self) -> str:
         return f"<jitted function {function_name(self._fun)}>"

@@ -371,14 +371,6 @@ class Tracer(Array):
     def copy_to_host_async(self) -> None:
         return None
 
-    def __hash__(self) -> int:
-        raise errors.ArgumentError(
-            "a traced value cannot be hashed: its content is not known yet",
-            function="hash",
-            got=self,
-            fix="do not use it in a set, as a dict key or as a static argument; compare shapes or names instead",
-        )
-
     def __len__(self) -> int:
         return len(self.aval)
 

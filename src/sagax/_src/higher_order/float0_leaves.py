@@ -62,9 +62,12 @@ def hidden_in_arguments(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
     }
 
 
-def hidden_in_structure(x: Any) -> Any:
-    """Return the pytree `x` with float0 arrays hidden in its structure."""
+def hidden_in_structure(x: Any, shape_of: Callable[[tuple], tuple] = tuple) -> Any:
+    """Return the pytree `x` with float0 arrays hidden in its structure.
+
+    `shape_of` returns the shapes of the recreated arrays.
+    """
     leaves, tree = trees.flatten(x)
     if not any(map(is_no_tangent, leaves)):
         return x
-    return tree.unflatten([NoTangent(y.shape) if is_no_tangent(y) else y for y in leaves])
+    return tree.unflatten([NoTangent(shape_of(y.shape)) if is_no_tangent(y) else y for y in leaves])

@@ -36,7 +36,7 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import call
-from sagax._src.higher_order.float0_leaves import is_no_tangent
+from sagax._src.higher_order.float0_leaves import hidden_in_structure, is_no_tangent
 from sagax._src.higher_order.trace_bodies import (
     as_value,
     carry_to_consts,
@@ -612,6 +612,9 @@ def traced_scan(
         names: the body's names of the leaves of its arguments.
         same: the identity of `f`, if it is a wrapper (see `trace_body`).
     """
+    if any(map(is_no_tangent, trees.leaves((init, xs)))):
+        init = hidden_in_structure(init)
+        xs = hidden_in_structure(xs, lambda shape: shape[1:])
     init_leaves, init_tree = operand_leaves(function, "init", init)
     x_leaves, x_tree = operand_leaves(function, "xs", xs)
     of = f"{function} of {function_name(f)}"

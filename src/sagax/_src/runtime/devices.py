@@ -136,7 +136,7 @@ def backend(platform: str | None = None) -> Backend:
             except SagaxError:
                 raise
             except Exception as error:
-                text = f"the platform {platform!r} could not be started: {error}"
+                text = f"Unknown backend {platform!r}: the platform could not be started: {error}"
                 _failures[platform] = text
                 raise BackendError(text, fix=_DOCTOR) from error
     return found
