@@ -6,19 +6,18 @@ as the type of an abstract array. `INTERNALS` lists those with an equivalent her
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from sagax import core, dtypes, flatten_util, tree_util
+from sagax import api_util, core, dtypes, flatten_util
 from sagax._src import trees
 from sagax._src.core.trace import state
 from sagax._src.diagnostics import spans
 from sagax._src.primitives.identities import stop_gradient_p
 from sagax._src.runtime.effect_tokens import effects_barrier
-from sagax.extend import linear_util as lu
 
 JAX_VERSION_INFO = (0, 12, 0)
 JAX_VERSION = ".".join(map(str, JAX_VERSION_INFO))
@@ -81,56 +80,11 @@ class ExtendedDType:
     """Base class for dtypes that libraries define in jax's form; sagax has no arrays of them."""
 
 
-def debug_info(traced_for: str, fun: Callable[..., Any], args: Any, kwargs: Any, **_: Any) -> None:
-    """Return None: sagax finds the debug information of a function when it is needed."""
-    return None
-
-
-@lu.transformation_with_aux2
-def flatten_fun(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """Turn a function of `(args, kwargs)` into one of leaves, with a thunk for its output tree."""
-    args, kwargs = tree_util.tree_unflatten(in_tree, leaves)
-    out, tree = tree_util.tree_flatten(f(*args, **kwargs))
-    store.store(tree)
-    return out
-
-
-@lu.transformation_with_aux2
-def flatten_fun_nokwargs(f: Callable[..., Any], store: Any, in_tree: Any, *leaves: Any) -> Any:
-    """Turn a function of positional arguments into one of leaves: `in_tree` is that of `args`."""
-    out, tree = tree_util.tree_flatten(f(*tree_util.tree_unflatten(in_tree, leaves)))
-    store.store(tree)
-    return out
-
-
-def flatten_axes(name: str, treedef: Any, axis_tree: Any, **_: Any) -> list[Any]:
-    """Broadcast `axis_tree`, a prefix of a tree of this structure, to its leaves."""
-    template = tree_util.tree_unflatten(treedef, [object()] * treedef.num_leaves)
-    return trees.broadcast_prefix(axis_tree, template, is_leaf=lambda x: x is None)
-
-
-def safe_map(fun: Callable[..., Any], *sequences: Iterable[Any]) -> list[Any]:
-    """Map `fun` over sequences of equal length, to a list."""
-    return [fun(*xs) for xs in zip(*sequences, strict=True)]
-
-
-def safe_zip(*sequences: Iterable[Any]) -> list[tuple[Any, ...]]:
-    """Zip sequences of equal length, to a list."""
-    return list(zip(*sequences, strict=True))
-
-
 INTERNALS: dict[str, dict[str, Any]] = {
     "_src": {},
-    "api_util": {
-        "debug_info": debug_info,
-        "flatten_axes": flatten_axes,
-        "flatten_fun": flatten_fun,
-        "flatten_fun_nokwargs": flatten_fun_nokwargs,
-        "safe_map": safe_map,
-        "safe_zip": safe_zip,
-    },
     "version": {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO},
     "_src.ad_util": {"stop_gradient_p": stop_gradient_p},
+    "_src.api_util": {name: getattr(api_util, name) for name in api_util.__all__},
     "_src.compiler": {"backend_compile_and_load": backend_compile_and_load},
     "_src.core": {
         "ShapedArray": core.ShapedArray,

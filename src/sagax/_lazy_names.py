@@ -1,6 +1,7 @@
 """Name what `sagax` imports on first use."""
 
 from sagax import ad_checkpoint as ad_checkpoint
+from sagax import api_util as api_util
 from sagax import core as core
 from sagax import custom_batching as custom_batching
 from sagax import custom_derivatives as custom_derivatives
@@ -18,6 +19,7 @@ from sagax import flatten_util as flatten_util
 from sagax import image as image
 from sagax import interpreters as interpreters
 from sagax import lax as lax
+from sagax import lib as lib
 from sagax import memory as memory
 from sagax import monitoring as monitoring
 from sagax import nn as nn

@@ -733,8 +733,8 @@ def test_formats(mesh):
     a = sagax.device_put(numbers(8, 4), Format(Layout((0, 1)), s))
     assert a.sharding is s and a.format == Format(Layout((0, 1)), s)
     assert sagax.jit(lambda a: a, out_shardings=Format(None, s))(numbers(8)).sharding is s
-    with pytest.raises(ValueError, match=r"Layout: (.|\n)*row-major"):
-        Layout((1, 0))
+    with pytest.raises(ValueError, match=r"Format: (.|\n)*row-major"):
+        Format(Layout((1, 0)))
 
 
 def test_pjit(mesh):

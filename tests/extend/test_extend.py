@@ -130,14 +130,6 @@ def test_rules_of_a_platform():
     )
 
 
-def test_a_rule_in_mlir_operations_is_refused():
-    p = core.Primitive("p")
-    p.def_abstract_eval(lambda x: x)
-    mlir.register_lowering(p, lambda ctx, x: [x])  # a library that never applies it still works
-    with pytest.raises(errors.ArgumentError, match=r"(?s)'p'.*lower_fun"):
-        sagax.jit(p.bind)(1.0)
-
-
 def test_missing_rules_name_the_primitive():
     p = core.Primitive("bare")
     with pytest.raises(NotImplementedError, match="'bare' has no abstract rule"):

@@ -15,6 +15,7 @@ import contextlib
 import dataclasses
 import enum
 import functools
+import itertools
 import os
 import sys
 import threading
@@ -259,6 +260,9 @@ class Settings:
         choice("strict", "lazy"), "strict", "lazy: traced masks select views that keep their shape"
     )
     # random numbers
+    xla_metadata: str = _staged(
+        text, "", "attributes for XLA of all operations, as MLIR writes them"
+    )
     prng_impl: str = _staged(_prng, "threefry2x32", "generator of keys that name none")
     threefry_partitionable: bool = _staged(
         flag, True, "bits that do not depend on how an array is divided"
@@ -701,6 +705,12 @@ def fix(name: str, reason: str, fits: Callable[[Any], bool]) -> None:
     _fixed[name] = (reason, fits)
 
 
+def release(*names: str) -> None:
+    """Let options be set again that were fixed."""
+    for name in names:
+        _fixed.pop(name, None)
+
+
 def _check_fixed(changes: Changes) -> None:
     for name, value in changes:
         reason, fits = _fixed.get(name, ("", None))
@@ -885,6 +895,27 @@ class Config:
 
     def __getattr__(self, name: str) -> Any:
         return _value(current(), _find(name))
+
+    @property
+    def x64_enabled(self) -> Any:
+        """Tell whether 64-bit types are on: the value of `enable_x64`."""
+        return _value(current(), _find("enable_x64"))
+
+    def parse_flags_with_absl(self) -> None:
+        """Set options from the flags `--jax_...` and `--sagax_...` of the command line.
+
+        `--jax_enable_x64`, `--nojax_enable_x64` and `--jax_platforms=cpu` are such flags. Those after `--`
+        are left alone, and so are all other arguments. Raises ValueError for an unknown option or value.
+        """
+        for argument in itertools.takewhile(lambda a: a != "--", sys.argv[1:]):
+            words = argument.removeprefix("--")
+            flag_name, given, value = words.partition("=")
+            negated = flag_name.startswith(("nojax_", "nosagax_"))
+            name = flag_name.removeprefix("no") if negated else flag_name
+            if not argument.startswith("--") or not name.startswith(("jax_", "sagax_")):
+                continue
+            option = _find(name if name.startswith("jax_") else name.removeprefix("sagax_"))
+            update(option.name, option.kind.parse(value if given else str(not negated)))
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(

@@ -9,8 +9,9 @@ user's call as possible.
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
 from typing import Any
 
@@ -60,7 +61,8 @@ class Here:
     __slots__ = ("around", "origin", "outer", "scope")
 
     def __init__(self) -> None:
-        self.scope = ""  # names given by named_scope, joined by "/"
+        # names given by named_scope, joined by "/"; among them attributes for XLA, in braces
+        self.scope = ""
         # the stack of the current operations, if one user's call makes several of them, or if they
         # are those of a jaxpr that is evaluated or transformed; None: capture at the operation
         self.origin: Any = None
@@ -110,3 +112,39 @@ def apart(fun: Callable[..., Any], *args: Any) -> Any:
         return fun(*args)
     finally:
         here.restore(before)
+
+
+# Attributes of operations, as a part of their scope ----------------------------------------------------
+
+_METADATA = re.compile(r"/?(\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\})")
+_ATTRIBUTE = re.compile(r"\"((?:[^\"\\]|\\.)*)\" = (\"(?:[^\"\\]|\\.)*\")")
+
+
+def joined_scopes(outer: str, inner: str) -> str:
+    """Join two scopes, of which either may be empty."""
+    return f"{outer}/{inner}" if outer and inner else outer or inner
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def metadata_scope(marks: Iterable[tuple[str, str]]) -> str:
+    """Write attributes as a part of a scope."""
+    found = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in marks)
+    return f"{{{found}}}" if found else ""
+
+
+def metadata_of(scope: str) -> str:
+    """Return the attributes of a scope alone."""
+    return "/".join(_METADATA.findall(scope))
+
+
+def split_metadata(scope: str) -> tuple[str, dict[str, str]]:
+    """Return the names of a scope, and its attributes: quoted texts. Those of inner parts override."""
+    if "{" not in scope:
+        return scope, {}
+    found: dict[str, str] = {}
+    for text in _METADATA.findall(scope):
+        found.update(_ATTRIBUTE.findall(text))
+    return _METADATA.sub("", scope).lstrip("/"), found

@@ -7,7 +7,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from sagax._src.api import tracing_utils
@@ -17,11 +17,14 @@ from sagax._src.xla import bindings, compile_options
 __all__ = [
     "backend_xla_version",
     "backends",
+    "clear_backends",
+    "clear_in_memory_compilation_cache",
     "get_backend",
     "get_compile_options",
     "get_default_device",
     "ifrt_proxy",
     "register_backend_cache",
+    "register_backend_factory",
 ]
 
 
@@ -114,3 +117,51 @@ def register_backend_cache(cache: Any, for_what: str) -> None:
     (1, None, 0)
     """
     tracing_utils.also_cleared[for_what, id(cache)] = cache
+
+
+def register_backend_factory(
+    name: str,
+    factory: Callable[[], Any],
+    *,
+    priority: int = 0,
+    fail_quietly: bool = True,
+    experimental: bool = False,
+    make_topology: Any = None,
+    c_api: Any = None,
+) -> None:
+    """Add a platform.
+
+    Args:
+      name: its name, for `sagax.devices(name)` and JAX_PLATFORMS.
+      factory: a function that starts the engine's client of the platform, on first use.
+      priority: above 0, the platform may become the default one: the highest that starts does. CUDA has 200.
+      fail_quietly, experimental, make_topology, c_api: accepted as in jax.
+
+    Raises RuntimeError if a platform of that name has been started.
+
+    >>> from sagax._src import xla
+    >>> backend.register_backend_factory("host2", xla.client.make_cpu_client)
+    >>> backend.get_backend("host2") is backend.get_backend("cpu")
+    False
+    """
+    devices.register_factory(name, factory, priority)
+
+
+def clear_backends() -> None:
+    """Forget all clients and clear all caches; the next use of devices starts new clients.
+
+    Arrays made before can still be read, but not be computed with.
+
+    >>> callable(backend.clear_backends)
+    True
+    """
+    tracing_utils.clear_all_caches()
+    devices.clear_backends()
+
+
+def clear_in_memory_compilation_cache() -> None:
+    """Clear all traces and executables in memory.
+
+    >>> backend.clear_in_memory_compilation_cache()
+    """
+    tracing_utils.clear_all_caches()

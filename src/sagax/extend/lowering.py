@@ -10,9 +10,10 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Any
 
+from sagax._src.lowering.mlir_rules import LoweringRuleContext
 from sagax._src.xla import bindings
 
-__all__ = ["JaxIrContext", "upstream_dialects"]
+__all__ = ["JaxIrContext", "LoweringRuleContext", "upstream_dialects"]
 
 if TYPE_CHECKING:
     JaxIrContext: Any

@@ -14,7 +14,7 @@ Array(12., dtype=float32, weak_type=True)
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import sagax.numpy as snp
@@ -22,15 +22,22 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Linear as UndefinedPrimal
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
-from sagax._src.transforms.jvp import JVPTracer
+from sagax._src.primitives.makers import add_any_p as add_jaxvals_p
+from sagax._src.transforms import jvp as _forward
+from sagax._src.transforms import linearize as _linearize
+from sagax._src.transforms import transpose as _reverse
+from sagax._src.transforms.jvp import JVPTrace, JVPTracer
 from sagax.interpreters._rules import Rules
 
 __all__ = [
+    "JVPTrace",
     "JVPTracer",
     "UndefinedPrimal",
     "Zero",
     "add_jaxvals",
+    "add_jaxvals_p",
     "add_tangents",
+    "backward_pass",
     "defbilinear",
     "defjvp",
     "defjvp2",
@@ -39,6 +46,9 @@ __all__ = [
     "get_primitive_transpose",
     "instantiate_zeros",
     "is_undefined_primal",
+    "jvp",
+    "jvp_jaxpr",
+    "linearize",
     "primitive_jvps",
     "primitive_transposes",
     "zeros_like_aval",
@@ -212,3 +222,77 @@ def defbilinear(
         return [None, None if type(ct) is Zero else rhs_rule(ct, x, y, **params)]
 
     primitive_transposes[primitive] = transposed
+
+
+def backward_pass(
+    jaxpr: Any,
+    transform_stack: Any,
+    consts: Sequence[Any],
+    primals_in: Sequence[Any],
+    cotangents_in: Sequence[Any],
+) -> list[Any]:
+    """Pull cotangents back through a jaxpr that is linear in the inputs marked by `UndefinedPrimal`.
+
+    Returns a cotangent, or a `Zero`, for each of these inputs, and None for the others.
+
+    >>> program = sagax.make_jaxpr(lambda x: 3.0 * x)(1.0).jaxpr
+    >>> ad.backward_pass(program, False, [], [ad.UndefinedPrimal(program.in_avals[0])], [1.0])
+    [Array(3., dtype=float32, weak_type=True)]
+    """
+    inner = getattr(jaxpr, "jaxpr", jaxpr)
+    return _reverse.backward(inner, consts, primals_in, cotangents_in)
+
+
+def jvp_jaxpr(
+    jaxpr: Any, nonzeros: Sequence[bool], instantiate: bool | Sequence[bool]
+) -> tuple[Any, list[bool]]:
+    """Differentiate a closed jaxpr in forward mode, for tangents of the marked inputs.
+
+    Returns a jaxpr that maps inputs and tangents to outputs and tangents, and marks of outputs with tangents;
+    all, or the marked ones, have one with `instantiate`.
+
+    >>> program = sagax.make_jaxpr(lambda x: x * x)(1.0)
+    >>> ad.jvp_jaxpr(program, [True], False)[1]
+    [True]
+    """
+    wanted = instantiate if isinstance(instantiate, bool) else tuple(instantiate)
+    found, marks = _forward.jvp_jaxpr(jaxpr, tuple(nonzeros), wanted)
+    return found, list(marks)
+
+
+def jvp(
+    fun: Any,
+    primals: Sequence[Any] | None = None,
+    tangents: Sequence[Any] | None = None,
+    has_aux: bool = False,
+    instantiate: bool = True,
+    transform_stack: bool = True,
+) -> Any:
+    """Run a flat function, or one wrapped by `linear_util`, on primals and tangents.
+
+    Returns the lists of outputs and of their tangents. Without primals: a wrapped function of both.
+
+    >>> ad.jvp(lambda x: [x * x], [3.0], [1.0])
+    ([Array(9., dtype=float32, weak_type=True)], [Array(6., dtype=float32, weak_type=True)])
+    """
+
+    def run(call: Any, xs: Sequence[Any], ts: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        outs, found = _forward.jvp_flat(lambda *ins: list(call(*ins)), list(xs), list(ts))
+        return outs, [instantiate_zeros(t) if instantiate else t for t in found]
+
+    call = getattr(fun, "call_wrapped", fun)
+    if primals is not None and tangents is not None:
+        return run(call, primals, tangents)
+    return fun.wrapped(run, (jvp, instantiate))
+
+
+def linearize(traceable: Any, *primals: Any, **_: Any) -> tuple[list[Any], Any]:
+    """Return the outputs of a flat function, and its linear map from tangents to lists of tangents.
+
+    >>> outs, push = ad.linearize(lambda x: [x * x], 3.0)
+    >>> push(1.0)
+    [Array(6., dtype=float32, weak_type=True)]
+    """
+    call = getattr(traceable, "call_wrapped", traceable)
+    outs, linear = _linearize.linearize_flat(lambda *xs: list(call(*xs)), list(primals))
+    return outs, lambda *tangents: [instantiate_zeros(t) for t in linear.apply(tangents)]

@@ -33,7 +33,8 @@ from sagax._src.collectives.collectives import (
     pvary,
 )
 from sagax._src.collectives.ragged_all_to_all import ragged_all_to_all
-from sagax._src.collectives.unsupported import after_all, precv, psend
+from sagax._src.collectives.unsupported import precv, psend
+from sagax._src.core.dtypes import dtype_of as dtype
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.composite import composite, composite_p
 from sagax._src.higher_order.cond import cond, cond_p, switch
@@ -136,6 +137,7 @@ from sagax._src.primitives.comparison import (
     ne,
     ne_p,
 )
+from sagax._src.primitives.compiler_hints import dce_sink
 from sagax._src.primitives.complex_numbers import (
     complex,
     complex_p,
@@ -397,6 +399,7 @@ from sagax._src.primitives.structural import (
     transpose,
     transpose_p,
 )
+from sagax._src.primitives.tokens import after_all, after_all_p, create_token, create_token_p
 from sagax._src.primitives.transcendental import (
     acos,
     acos_p,

@@ -7,24 +7,6 @@ from typing import Any, NoReturn
 from sagax._src.primitives.unsupported import UnsupportedError
 
 
-def after_all(*operands: Any) -> NoReturn:
-    """Raise UnsupportedError: jaxprs of sagax have no explicit tokens.
-
-    Effects are ordered implicitly; `optimization_barrier` prevents fusion of computations.
-
-    >>> try:
-    ...     lax.after_all()
-    ... except NotImplementedError:
-    ...     print("not supported")
-    not supported
-    """
-    raise UnsupportedError(
-        "programs of sagax hold no tokens that could be joined",
-        function="after_all",
-        fix="let values depend on each other with lax.optimization_barrier",
-    )
-
-
 def psend(x: Any, axis_name: Any, perm: Any) -> NoReturn:
     """Raise UnsupportedError: there are no one-sided messages. `ppermute` sends and receives.
 

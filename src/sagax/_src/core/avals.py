@@ -241,10 +241,14 @@ class AbstractToken:
     shape = ()
     weak_type = False
     sharding = None
+    explicit_sharding = None
     vma = no_axes
 
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
         return "Tok"
+
+    def with_vma(self, vma: frozenset) -> AbstractToken:
+        return self
 
     def strip_weak_type(self) -> AbstractToken:
         return self

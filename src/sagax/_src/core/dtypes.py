@@ -856,6 +856,24 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
     return (dtype, weak) if return_weak_type_flag else dtype
 
 
+def dtype_of(x: Any) -> Any:
+    """Return the dtype of an array or a number, or that of arrays made of a dtype.
+
+    Raises ArgumentError if `x` is none of these.
+
+    >>> dtype_of(1.5), dtype_of(np.zeros(3, "int8")), dtype_of("int16")
+    (dtype('float32'), dtype('int8'), dtype('int16'))
+    """
+    if x is None:
+        raise errors.ArgumentValueError(
+            function="dtype", argument="x", got=x, expected="an array, a number or a dtype"
+        )
+    try:
+        return _operand(x, config.current().x64)[0]
+    except errors.ArgumentError as error:
+        raise error.attach(function="dtype", argument="x") from None
+
+
 def _operand(x: Any, x64: bool) -> tuple[Any, bool]:
     """Return the (dtype, weak) of a value or of a dtype."""
     if x is None:

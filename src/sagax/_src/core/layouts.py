@@ -1,4 +1,4 @@
-"""Define array layouts and formats; only row-major order is supported."""
+"""Define array layouts and formats; arrays themselves are in row-major order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Record:
 class Layout(_Record):
     """The order of dimensions in memory, the slowest first.
 
-    Only row-major order can be requested. Inside of executables, the compiler chooses layouts.
+    Arrays are in row-major order. `with_layout_constraint` requests others inside of executables.
 
     >>> from sagax.experimental.layout import Layout
     >>> Layout((0, 1))
@@ -51,15 +51,12 @@ class Layout(_Record):
         self.major_to_minor = tuple(major_to_minor)
         self.tiling = tuple(tiling or ())
         self.sub_byte_element_size_in_bits = sub_byte_element_size_in_bits
-        expected = tuple(range(len(self.major_to_minor)))
-        if self.major_to_minor != expected or self.tiling:
+        if sorted(self.major_to_minor) != list(range(len(self.major_to_minor))):
             raise ArgumentValueError(
-                "arrays lie in memory in row-major order, without tiles",
                 function="Layout",
                 argument="major_to_minor",
-                got=f"{self.major_to_minor}, tiling={self.tiling}",
-                expected=f"{expected}, and no tiling",
-                fix="transpose the array instead",
+                got=self.major_to_minor,
+                expected="each dimension once, the slowest first",
             )
 
 
@@ -77,5 +74,16 @@ class Format(_Record):
             raise ArgumentError.about("Format", "layout", layout, "a Layout, or None")
         if sharding is not None and not isinstance(sharding, Sharding):
             raise ArgumentError.about("Format", "sharding", sharding, "a sharding, or None")
+        if layout is not None:
+            expected = tuple(range(len(layout.major_to_minor)))
+            if layout.major_to_minor != expected or layout.tiling:
+                raise ArgumentValueError(
+                    "arrays lie in memory in row-major order, without tiles",
+                    function="Format",
+                    argument="layout",
+                    got=f"{layout.major_to_minor}, tiling={layout.tiling}",
+                    expected=f"{expected}, and no tiling",
+                    fix="transpose the array instead",
+                )
         self.layout = layout
         self.sharding = sharding

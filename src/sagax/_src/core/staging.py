@@ -208,7 +208,7 @@ def _run(
     ins = [trace.new_input(a, names[i] if i < len(names) else None) for i, a in enumerate(in_avals)]
     here = trace.here
     before = here.state()
-    here.restore(("", None, None, joined(capture(), here.outer)))
+    here.restore((_thread.settings.xla_metadata, None, None, joined(capture(), here.outer)))
     try:
         with xla.TracebackScope(), entered(trace):
             if config.current().masks == "lazy":

@@ -202,6 +202,11 @@ class Sockets:
 sockets = Sockets
 
 
+# The functions that give the types of values of a class, for classes that libraries add; those of NumPy and
+# Python are there so that libraries find them.
+pytype_aval_mappings: dict[type, Any] = {}
+
+
 def aval_of(x: Any) -> ShapedArray:
     """Return the aval of an array, tracer, NumPy array or Python scalar.
 
@@ -221,6 +226,9 @@ def aval_of(x: Any) -> ShapedArray:
     for scalar in _SCALAR_TYPES:  # subclasses: IntEnum, np.float64 is handled above
         if isinstance(x, scalar):
             return avals.scalar_aval(scalar, config.current().x64)
+    found = pytype_aval_mappings.get(kind)
+    if found is not None:
+        return found(x)
     raise not_an_array(x)
 
 
@@ -273,3 +281,7 @@ def is_operand(x: Any) -> bool:
     if isinstance(x, (np.ndarray, np.generic)):
         return dtypes.is_numeric_dtype(x.dtype) and not (type(x) is not np.ndarray and _has_mask(x))
     return hasattr(x, "__jax_array__")
+
+
+for _kind in (*_SCALAR_TYPES, np.ndarray, np.generic):
+    pytype_aval_mappings[_kind] = aval_of

@@ -1,8 +1,8 @@
-"""Define the primitive of `jit`: apply a jaxpr, compiled as a whole under eager evaluation."""
+"""Define calls: primitives that apply one jaxpr, above all that of `jit`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
@@ -30,108 +30,116 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import transpose as transpose_transform
 
 
-jit_p = HigherOrderPrimitive(
-    "jit",
-    family=HIGHER_ORDER,
-    cotangent_mask=CotangentMask.INSIDE,
-    multiple_results=True,
-    is_higher_order=True,
-)
-jit_p.is_call = True
+def call_primitive(
+    name: str, derivative_params: Callable[[dict], dict] = lambda params: params
+) -> HigherOrderPrimitive:
+    """Create a primitive that applies its parameter `jaxpr`; the caller defines how it is lowered.
+
+    Derivatives and batched forms are calls by the same primitive, with its other parameters. Tangents that
+    are computed apart, and cotangents, have those that `derivative_params` returns.
+    """
+    p = HigherOrderPrimitive(
+        name,
+        family=HIGHER_ORDER,
+        cotangent_mask=CotangentMask.INSIDE,
+        multiple_results=True,
+        is_higher_order=True,
+    )
+    p.is_call = True
+    p.sets_vma = True
+    p.prune_rule = prune_call
+
+    def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
+        return bind_call(p, closed, args, **params)
+
+    @p.abstract
+    def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
+        return jaxpr.out_avals
+
+    @p.effect
+    def _(*, jaxpr: ClosedJaxpr, **_: Any) -> frozenset:
+        return jaxpr.effects
+
+    @p.reference
+    def _(*args: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
+        return eval_jaxpr(jaxpr.jaxpr, (), *args)
+
+    @p.jvp
+    def _(
+        primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, **params: Any
+    ) -> tuple:
+        derived, marks = jvp_transform.jvp_jaxpr(jaxpr, nonzero_marks(tangents))
+        outs = call(derived, [*primals, *nonzero_tangents(tangents)], **params)
+        n = len(jaxpr.out_avals)
+        return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
+
+    @p.linearize
+    def _(
+        primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, **params: Any
+    ) -> tuple:
+        split = linearize_transform.linearize_jaxpr(jaxpr, nonzero_marks(tangents))
+        n = len(jaxpr.out_avals)
+        known = call(split.known, primals, **params)
+        outs: list[Any] = []
+        if any(split.nonzero_out):
+            operands = [*split.pick(primals, known), *nonzero_tangents(tangents)]
+            outs = call(split.linear, operands, **derivative_params(params))
+        return known[:n], spread_tangents(outs, split.nonzero_out, jaxpr.out_avals)
+
+    @p.transpose
+    def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, **params: Any) -> list:
+        if backward_logs.are_collected():  # what rules log must be values of the caller
+            with params.get("under", config.unchanged):
+                return transpose_transform.backward(jaxpr.jaxpr, (), args, cts)
+        with params.get("under", config.unchanged):
+            transposed, marks = transpose_transform.transpose_jaxpr(
+                jaxpr, linear_marks(args), nonzero_marks(cts)
+            )
+        found = call(transposed, transposed_operands(args, cts), **derivative_params(params))
+        return spread_cotangents(found, marks, args)
+
+    @p.batch
+    def _(
+        axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, jaxpr: ClosedJaxpr, **params: Any
+    ) -> tuple:
+        batched, out_dims = batch_transform.batch_jaxpr(jaxpr, axis, tuple(in_dims))
+        return call(batched, args, **params), list(out_dims)
+
+    @p.discharge
+    def _(args: Sequence[Any], owned: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> list:
+        return discharge_transform.discharge_call(p, args, owned, jaxpr, **params)
+
+    return p
 
 
-def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
-    """Apply a closed jaxpr under the current trace. Its constants become leading operands.
+def bind_call(
+    primitive: HigherOrderPrimitive, closed: ClosedJaxpr, args: Sequence[Any], **params: Any
+) -> list:
+    """Apply a closed jaxpr under the current trace, by a call primitive.
 
-    So they are never embedded in the module, and may be values of outer transformations. `under` is the
-    context of its own settings, if it has any.
+    Its constants become leading operands. So they are never embedded in the module, and may be values of
+    outer transformations.
     """
     if closed.consts:
         args = [*closed.consts, *args]
         closed = ClosedJaxpr(hoist_constants(closed.jaxpr), ())
-    return jit_p.bind(*args, jaxpr=closed, **params)
+    return primitive.bind(*args, jaxpr=closed, **params)
 
 
-jit_p.sets_vma = True
+jit_p = call_primitive("jit")
 
 
-@jit_p.abstract
-def _(*avals: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
-    return jaxpr.out_avals
+def call(closed: ClosedJaxpr, args: Sequence[Any], **params: Any) -> list:
+    """Apply a closed jaxpr under the current trace, compiled as a whole under eager evaluation.
 
-
-@jit_p.effect
-def _(*, jaxpr: ClosedJaxpr, **_: Any) -> frozenset:
-    return jaxpr.effects
+    `under` is the context of its own settings, if it has any.
+    """
+    return bind_call(jit_p, closed, args, **params)
 
 
 @jit_p.show
 def _(*, jaxpr: ClosedJaxpr, name: str, **_: Any) -> dict:
     return {"name": name, "jaxpr": jaxpr}
-
-
-@jit_p.reference
-def _(*args: Any, jaxpr: ClosedJaxpr, **_: Any) -> list:
-    return eval_jaxpr(jaxpr.jaxpr, (), *args)
-
-
-@jit_p.jvp
-def _(
-    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
-) -> tuple:
-    derived, marks = jvp_transform.jvp_jaxpr(jaxpr, nonzero_marks(tangents))
-    outs = call(derived, [*primals, *nonzero_tangents(tangents)], name=name, **params)
-    n = len(jaxpr.out_avals)
-    return outs[:n], spread_tangents(outs[n:], marks, jaxpr.out_avals)
-
-
-@jit_p.linearize
-def _(
-    primals: Sequence[Any], tangents: Sequence[Any], *, jaxpr: ClosedJaxpr, name: str, **params: Any
-) -> tuple:
-    split = linearize_transform.linearize_jaxpr(jaxpr, nonzero_marks(tangents))
-    n = len(jaxpr.out_avals)
-    known = call(split.known, primals, name=name, **params)
-    outs: list[Any] = []
-    if any(split.nonzero_out):
-        operands = [*split.pick(primals, known), *nonzero_tangents(tangents)]
-        outs = call(split.linear, operands, name=name, **params)
-    return known[:n], spread_tangents(outs, split.nonzero_out, jaxpr.out_avals)
-
-
-@jit_p.transpose
-def _(cts: Sequence[Any], *args: Any, jaxpr: ClosedJaxpr, name: str, **params: Any) -> list:
-    if backward_logs.are_collected():  # what rules log must be values of the caller
-        with params.get("under", config.unchanged):
-            return transpose_transform.backward(jaxpr.jaxpr, (), args, cts)
-    with params.get("under", config.unchanged):
-        transposed, marks = transpose_transform.transpose_jaxpr(
-            jaxpr, linear_marks(args), nonzero_marks(cts)
-        )
-    found = call(transposed, transposed_operands(args, cts), name=name, **params)
-    return spread_cotangents(found, marks, args)
-
-
-@jit_p.batch
-def _(
-    axis: Any,
-    args: Sequence[Any],
-    in_dims: Sequence[Any],
-    *,
-    jaxpr: ClosedJaxpr,
-    name: str,
-    **params: Any,
-) -> tuple:
-    batched, out_dims = batch_transform.batch_jaxpr(jaxpr, axis, tuple(in_dims))
-    return call(batched, args, name=name, **params), list(out_dims)
-
-
-@jit_p.discharge
-def _(args: Sequence[Any], owned: Sequence[bool], *, jaxpr: ClosedJaxpr, **params: Any) -> list:
-    return discharge_transform.discharge_call(jit_p, args, owned, jaxpr, **params)
-
-
-jit_p.prune_rule = prune_call
 
 
 @jit_p.lower

@@ -6,8 +6,10 @@ keyword arguments holding MLIR text. Rules find their result type in `b.out` (a 
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,9 +31,15 @@ from sagax._src.lowering.text import (
     tensor_type,
     type_text,
 )
+from sagax._src.source_stacks import split_metadata
 
 _BOOL = np.dtype(bool)
 _I32 = np.dtype(np.int32)
+
+
+def _dictionary(attributes: Mapping[str, str]) -> str:
+    """Write a dictionary attribute; names and values are quoted."""
+    return f"{{{', '.join([f'{k} = {v}' for k, v in attributes.items()])}}}"
 
 
 class Value:
@@ -80,6 +88,8 @@ class Builder:
         # exact: each operation rounds separately; no rewrites across its results
         self.exact = False
         self.exact_around = False  # the same, for the jaxpr of the operation being lowered
+        # attributes for XLA of the operations being lowered: names and values, quoted
+        self.marks: dict[str, str] = {}
 
     # -- operations ---------------------------------------------------------------------------------
 
@@ -113,6 +123,8 @@ class Builder:
             ins = ", ".join([x.name for x in operands])
             in_types = ", ".join([x.type for x in operands])
         between = f" ({', '.join(regions)})" if regions else ""
+        if self.marks and name != "constant":
+            attributes.setdefault("mhlo__frontend_attributes", _dictionary(self.marks))
         if attributes:
             pairs = [f"{_name(k)} = {v}" if v else k for k, v in attributes.items()]
             between += f" {{{', '.join(pairs)}}}"
@@ -465,13 +477,20 @@ class Builder:
                 self.exact = self.module.exact_inside
             self.exact_around = exact
             primitive = eqn.primitive
-            if templates_allowed and not (primitive.is_higher_order or eqn.effects):
+            marks = self.marks
+            if "{" in eqn.scope:
+                self.marks = marks | split_metadata(eqn.scope)[1]
+            if (
+                templates_allowed
+                and not self.marks
+                and not (primitive.is_higher_order or eqn.effects)
+            ):
                 results = self.apply_as_before(eqn, ins)
             else:
                 results = self.apply(primitive, ins, eqn.params)
                 if not primitive.multiple_results:
                     results = [results]
-            self.exact, self.exact_around = exact, around
+            self.exact, self.exact_around, self.marks = exact, around, marks
             for v, r in zip(eqn.outvars, results, strict=True):
                 if v.aval.explicit_sharding is not None and not eqn.primitive.is_higher_order:
                     r = constrained(self, r, v.aval.explicit_sharding)
@@ -479,6 +498,29 @@ class Builder:
                 env[v] = r if r.aval is v.aval else r.with_weakness(v.aval)
         self.location, self.outs = outer_location, outer_outs
         return [self.atom(env, v) for v in jaxpr.outvars]
+
+    @contextlib.contextmanager
+    def marked(self, marks: Iterable[tuple[str, str]]) -> Iterator[None]:
+        """Give operations attributes for XLA in a block."""
+        before = self.marks
+        self.marks = before | {quote(k): quote(v) for k, v in marks}
+        try:
+            yield
+        finally:
+            self.marks = before
+
+    def mark(self, x: Value, marks: Iterable[tuple[str, str]]) -> None:
+        """Add attributes for XLA to the operation that computed a value, if it is of this function."""
+        text = _dictionary({quote(k): quote(v) for k, v in marks})
+        name = re.escape(x.name.partition("#")[0])
+        defines = re.compile(rf"\s*{name}(:\d+)? = ")
+        for i in range(len(self.lines) - 1, -1, -1):
+            if defines.match(self.lines[i]):
+                head, _, types = self.lines[i].rpartition(" : (")
+                more = f"mhlo.frontend_attributes = {text}"
+                head = f"{head[:-1]}, {more}}}" if head.endswith("}") else f"{head} {{{more}}}"
+                self.lines[i] = f"{head} : ({types}"
+                return
 
     def atom(self, env: dict, v: Any) -> Value:
         if type(v) is Literal:

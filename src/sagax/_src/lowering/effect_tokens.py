@@ -98,7 +98,7 @@ def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
         inner = params["jaxpr"]
         ordered = ClosedJaxpr(in_order(inner.jaxpr), inner.consts)
         return [eqn.replace(params={**params, "jaxpr": ordered})], token
-    elif p is jit_p:
+    elif p.is_call and "jaxpr" in params:
         params = {**params, "jaxpr": _closed(params["jaxpr"], 0)}
     elif p is cond_p:
         at = 1

@@ -18,6 +18,7 @@ from sagax._src.diagnostics import spans
 from sagax._src.lowering.builder import Builder, Value
 from sagax._src.lowering.symbolic_sizes import size_value
 from sagax._src.lowering.text import physical, quote, type_text
+from sagax._src.source_stacks import split_metadata
 from sagax._src.transforms.prune import prune_jaxpr
 
 _SIZE = intern_aval((), np.dtype(np.int32), False, None)
@@ -86,7 +87,8 @@ class ModuleBuilder:
         known = self.locations.get(key)
         if known is None:
             where = None if code_position is None else self.position(code_position)
-            scope = f"{eqn.scope}/" if eqn.scope else ""
+            names, _ = split_metadata(eqn.scope)
+            scope = f"{names}/" if names else ""
             label = quote(f"jit({self.name})/{scope}{eqn.primitive.name}")
             at = f"({quote(where[0])}:{where[1]}:{where[2]})" if where is not None else ""
             alias = f"#loc{len(self.location_lines) + 1}"

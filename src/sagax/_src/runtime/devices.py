@@ -51,6 +51,9 @@ LOWERING_PLATFORMS: Final = (
     "tpu",
 )  # programs are lowered for more than run here
 _ALIASES: Final = {"gpu": "cuda"}
+# Platforms that libraries add: a function that starts the client, and the priority as default platform, where the
+# CPU has 0 and CUDA 200.
+_factories: dict[str, tuple[Callable[[], Any], int]] = {}
 _DOCTOR: Final = "run `python -m sagax doctor`, which finds out why and says what to do"
 
 
@@ -58,7 +61,7 @@ def canonical_platform(name: str) -> str:
     """Return the platform of a public name: "gpu" is "cuda". Raises BackendError for an unknown name."""
     found = name.lower() if isinstance(name, str) else ""
     found = _ALIASES.get(found, found)
-    if found not in PLATFORMS:
+    if found not in PLATFORMS and found not in _factories:
         raise BackendError(
             f"unknown platform {name!r}",
             expected="cpu or cuda (gpu means cuda)",
@@ -74,10 +77,15 @@ def _selected_platforms() -> tuple[list[str], str]:
         words = [p.strip() for p in (getattr(settings, name) or "").split(",")]
         if any(words):
             return [canonical_platform(p) for p in words if p], name
-    return ["cuda", "cpu"] if xla.cuda_wheels.plugin_available() else ["cpu"], ""
+    own = [("cuda", 200)] if xla.cuda_wheels.plugin_available() else []
+    added = [(name, priority) for name, (_, priority) in _factories.items() if priority > 0]
+    ordered = sorted([*own, *added], key=lambda pair: -pair[1])
+    return [*(name for name, _ in ordered), "cpu"], ""
 
 
 def _start(platform: str) -> Backend:
+    if platform in _factories:
+        return Backend(platform, _factories[platform][0]())
     settings, together = config.current(), process.session()
     if platform == "cpu":
         count = settings.num_cpu_devices
@@ -112,6 +120,29 @@ def _cuda_options(visible: str) -> dict[str, Any]:
             expected="'all', or numbers of GPUs separated by commas, such as '0,1'",
             fix="correct JAX_CUDA_VISIBLE_DEVICES, or the call of config.update",
         ) from None
+
+
+def register_factory(platform: str, factory: Callable[[], Any], priority: int) -> None:
+    """Add a platform, whose client `factory` starts on first use."""
+    name = platform.lower()
+    with _lock:
+        if name in _backends:
+            raise BackendError(
+                f"the platform {platform!r} has been started already",
+                fix="register it first, or call sagax.extend.backend.clear_backends()",
+            )
+        _factories[name] = factory, priority
+        _failures.pop(name, None)
+
+
+def clear_backends() -> None:
+    """Forget all clients: the next use starts others. Arrays of the old ones can still be read."""
+    global _default_backend
+    with _lock:
+        _backends.clear()
+        _failures.clear()
+        _default_backend = None
+        config.release("platforms", "platform_name", "num_cpu_devices", "cuda_visible_devices")
 
 
 # --- starting on first use -----------------------------------------------------------------------------

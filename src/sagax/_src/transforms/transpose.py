@@ -20,7 +20,7 @@ from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.mesh_axes import sum_to
 from sagax._src.primitives.resharding import left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
-from sagax._src.source_stacks import stack, written
+from sagax._src.source_stacks import joined_scopes, metadata_of, stack, written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.discharge import discharge_all
@@ -85,6 +85,7 @@ def _backward(
 ) -> tuple[list, list]:
     """Run `backward`; with `out_masks`, where cotangents can be nonzero, return masks of the results too."""
     here = written.here
+    scope = here.scope
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     linear: set[Var] = set()
     for v, x in zip(jaxpr.invars, inputs, strict=True):
@@ -145,6 +146,8 @@ def _backward(
             ct = ct_outs[0]
         if eqn.inner is not None:
             here.origin, here.around = Backward(eqn.inner), eqn.outer
+        if "{" in eqn.scope:
+            here.scope = joined_scopes(scope, metadata_of(eqn.scope))
         mask = None if masks is None else masks.take(eqn)
         if not primitive.is_higher_order and any(
             v.aval.explicit_sharding is not None for v in eqn.invars
@@ -175,6 +178,7 @@ def _backward(
             if error.raised_at_user_position(stack()):  # not in a rule that the user wrote
                 error.attach(traceback=eqn.traceback)
             raise
+        here.scope = scope
         for v, a, ct in zip(eqn.invars, args, found, strict=True):
             if type(a) is Linear:
                 add(v, ct)

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from sagax._src.xla.engine import xla_extension
+from sagax._src.xla.engine import xla_client, xla_extension
 
 portable: Any = xla_extension.mlir  # functions on modules as bytes
 
@@ -41,3 +41,20 @@ def register_pass(name: str, stage: int, callback: Callable[[bytes], bytes | Non
 def clear_pass(name: str, stage: int) -> bool:
     """Remove such a function; return whether it was there."""
     return bool(module("_xla").clear_xla_transform(name, stage))
+
+
+def extension() -> Any:
+    """Return jaxlib's extension module."""
+    return xla_extension
+
+
+def op_sharding(data: bytes) -> Any:
+    """Read an `OpSharding` from bytes."""
+    found = xla_client.OpSharding()
+    found.ParseFromString(data)
+    return found
+
+
+def hlo_sharding(data: bytes) -> Any:
+    """Read an `HloSharding` from bytes."""
+    return xla_client.HloSharding.from_proto(op_sharding(data))

@@ -19,7 +19,7 @@ class ModuleError(ValueError):
         super().__init__("\n".join(f"{where}: {what}" for where, what in self.problems))
 
 
-def _mlir_context() -> Any:
+def make_context() -> Any:
     """Make an MLIR context with every dialect that a module may use; the rarer ones are loaded when met.
 
     New each time (0.5 ms), since a context never forgets a constant that it has seen.
@@ -44,7 +44,7 @@ def _mlir_context() -> Any:
 def parse_module(module: str | bytes) -> Any:
     """Parse a module into an object of MLIR's Python bindings. Raises ModuleError."""
     ir = importlib.import_module("jaxlib.mlir.ir")
-    context = _mlir_context()
+    context = make_context()
     problems: list[tuple[str, str]] = []
 
     def note(diagnostic: Any) -> bool:

@@ -23,7 +23,7 @@ from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.operands import LoopOperands, LoopResults, WhileOperands
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.value import aval_of
-from sagax._src.higher_order.call import call, jit_p
+from sagax._src.higher_order.call import bind_call, jit_p
 from sagax._src.higher_order.composite import composite_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_batching import custom_vmap_p
@@ -34,6 +34,7 @@ from sagax._src.higher_order.custom_derivative_primitives import (
     remat_opt_p,
 )
 from sagax._src.higher_order.custom_transpose import linear_call_p
+from sagax._src.higher_order.marked_calls import xla_metadata_call_p
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.shard_map import Region, shard_map_p
@@ -244,6 +245,7 @@ def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
 # ---------------------------------------------------------------------------------
 
 
+@xla_metadata_call_p.check
 @jit_p.check
 def _jit(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     closed, params = eqn.params["jaxpr"], dict(eqn.params)
@@ -253,7 +255,7 @@ def _jit(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> li
         return _apply(eqn, ins)
     del params["jaxpr"]
     outs, code, payload = checked_jaxpr.split(
-        call(checked_jaxpr.jaxpr, [*closed.consts, *ins], **params)
+        bind_call(eqn.primitive, checked_jaxpr.jaxpr, [*closed.consts, *ins], **params)
     )
     outcome.add(code, payload, checked_jaxpr.sites)
     return outs

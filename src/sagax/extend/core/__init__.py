@@ -31,6 +31,7 @@ from sagax._src.diagnostics.errors import (
     InconclusiveDimensionOperation,
     JaxprTypeError,
 )
+from sagax._src.primitives.tokens import Token
 from sagax._src.transforms.batch import BatchTrace as _BatchTrace
 from sagax.extend.core._primitive import Primitive
 
@@ -83,13 +84,6 @@ class DropVar(Var):
     """A variable that stands for a result nobody uses. (sagax itself uses plain variables there.)"""
 
     __slots__ = ()
-
-
-class Token:
-    """The value of an `AbstractToken`: it orders side effects."""
-
-    def __init__(self, buf: Any = None) -> None:
-        self.buf = buf
 
 
 class TraceTag:
