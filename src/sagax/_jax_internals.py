@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FrameType
@@ -90,6 +91,20 @@ def backend_compile_and_load(*_: Any, **__: Any) -> Any:
 
 class ExtendedDType:
     """Base class for dtypes that libraries define in jax's form; sagax has no arrays of them."""
+
+
+def infer_argnums_and_argnames(
+    sig: inspect.Signature, argnums: Any, argnames: Any
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Return positions and names of marked parameters, each derived from the other if only one is given."""
+    nums = () if argnums is None else tuple(np.ravel(argnums).tolist())
+    names = (argnames,) if isinstance(argnames, str) else tuple(argnames or ())
+    named = [p.name for p in sig.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    if argnums is None:
+        nums = tuple([i for i, name in enumerate(named) if name in names])
+    elif argnames is None:
+        names = tuple([named[i] for i in nums if i < len(named)])
+    return nums, names
 
 
 def prefix_errors(
@@ -227,6 +242,7 @@ INTERNALS: dict[str, dict[str, Any]] = {
     "_src": {},
     "version": {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO},
     "_src.ad_util": {"stop_gradient_p": stop_gradient_p},
+    "_src.api_util": {"infer_argnums_and_argnames": infer_argnums_and_argnames},
     "_src.array": {"ArrayImpl": ConcreteArray},
     "_src.checkify": {"JaxException": JaxRuntimeError},
     "_src.compiler": {"backend_compile_and_load": backend_compile_and_load},

@@ -455,7 +455,7 @@ def _trace(
         for i, x in constants:
             full.insert(i, x)
         some, named = tree.unflatten(full)
-        return _with_kept_numbers(fun(*some, **named))
+        return _with_plain_numbers(fun(*some, **named))
 
     flat_fun.__name__ = flat_fun.__qualname__ = function_name(base)
     flat_fun.__module__ = getattr(base, "__module__", flat_fun.__module__)
@@ -471,7 +471,7 @@ def _trace(
     return _Compiled(call, captured, int(calls))
 
 
-class _KeptNumber:
+class _PlainNumber:
     """A number that a function returns as it is, in the structure of the result; without leaves."""
 
     __slots__ = ("value",)
@@ -480,16 +480,16 @@ class _KeptNumber:
         self.value = value
 
 
-_node: Any = _KeptNumber  # the number itself after unflattening
+_node: Any = _PlainNumber  # the number itself after unflattening
 trees.register_pytree_node(_node, lambda x: ((), x.value), lambda value, _: value)
 
 
-def _with_kept_numbers(result: Any) -> Any:
-    """Return a result whose Python numbers are kept: a compiled function would make arrays of them."""
+def _with_plain_numbers(result: Any) -> Any:
+    """Return a result whose Python numbers stay such: a compiled function would make arrays of them."""
     leaves, tree = _flatten(result)
     if not any(type(x) in _SCALARS for x in leaves):
         return result
-    return tree.unflatten([_KeptNumber(x) if type(x) in _SCALARS else x for x in leaves])
+    return tree.unflatten([_PlainNumber(x) if type(x) in _SCALARS else x for x in leaves])
 
 
 def _count_operations(jaxpr: Jaxpr) -> int:

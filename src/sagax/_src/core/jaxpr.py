@@ -44,7 +44,7 @@ Atom = Var | Literal
 
 
 class SourceInfo(NamedTuple):
-    """Describe where an operation comes from."""
+    """The origin of an operation."""
 
     traceback: Any
     name_stack: str  # names given by named_scope, joined by "/"
@@ -101,7 +101,7 @@ class Eqn:
 
     @property
     def source_info(self) -> SourceInfo:
-        """Where the operation comes from: the stack that recorded it, and its name scopes."""
+        """The origin of the operation: the stack that recorded it, and its name scopes."""
         return SourceInfo(self.traceback, self.scope)
 
 

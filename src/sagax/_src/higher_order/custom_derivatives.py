@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from sagax._src import trees
@@ -200,7 +201,7 @@ def arguments_of(fun: Callable) -> list[str]:
 
 def resolve_kwargs(fun: Callable, args: tuple, kwargs: dict) -> list:
     """Return all arguments by position, keywords and defaults included."""
-    if not kwargs and not getattr(fun, "__defaults__", None):
+    if not kwargs and type(fun) is FunctionType and not fun.__defaults__:
         return list(args)
     sig = signature(fun)
     if sig is None:
