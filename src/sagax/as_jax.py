@@ -26,6 +26,7 @@ from typing import Any
 import sagax
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO, PUBLIC, find_name
 from sagax._src import config
+from sagax._src.api.jit import JitFunction
 
 _OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
@@ -197,6 +198,8 @@ def install() -> None:
             "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
             "first, or start the program with `python -m sagax run`"
         )
+    # libraries recognize jitted functions by the name of their type
+    JitFunction.__name__ = JitFunction.__qualname__ = "PjitFunction"
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path[:0] = [_Finder(), _Metadata()]
 

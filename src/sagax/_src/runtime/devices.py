@@ -63,7 +63,7 @@ def canonical_platform(name: str) -> str:
     found = _ALIASES.get(found, found)
     if found not in PLATFORMS and found not in _factories:
         raise BackendError(
-            f"unknown platform {name!r}",
+            f"Unknown backend {name!r}",
             expected="cpu or cuda (gpu means cuda)",
             fix="unset JAX_PLATFORMS, or set it to 'cpu'",
         )
