@@ -16,12 +16,15 @@ distributions = {
     "logistic": distrax.Logistic(0.0, 1.0),
     "uniform": distrax.Uniform(0.0, 1.0),
     "mixture": distrax.MixtureSameFamily(
-        distrax.Categorical(logits=jnp.array([0.0, 1.0])), distrax.Normal(jnp.array([0.0, 1.0]), 1.0)
+        distrax.Categorical(logits=jnp.array([0.0, 1.0])),
+        distrax.Normal(jnp.array([0.0, 1.0]), 1.0),
     ),
     "transformed": distrax.Transformed(distrax.Normal(0.0, 1.0), distrax.Tanh()),
 }
 found = {f"log_prob_{k}": d.log_prob(x).tolist() for k, d in distributions.items()}
-found |= {f"sample_{k}": d.sample(seed=key, sample_shape=(3,)).tolist() for k, d in distributions.items()}
+found |= {
+    f"sample_{k}": d.sample(seed=key, sample_shape=(3,)).tolist() for k, d in distributions.items()
+}
 
 categorical = distrax.Categorical(logits=jnp.array([[0.1, 0.2, 0.7], [1.0, 0.0, -1.0]]))
 gaussian = distrax.MultivariateNormalDiag(jnp.zeros(3), jnp.ones(3) * 2)

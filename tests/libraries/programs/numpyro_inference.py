@@ -48,7 +48,10 @@ def sampled():
 def predicted():
     prior = Predictive(regression, num_samples=4)(jax.random.PRNGKey(4), x)
     posterior = {"intercept": jnp.ones(3), "slope": jnp.arange(3.0), "scale": jnp.full(3, 0.5)}
-    return [prior["y"].sum(1).tolist(), log_likelihood(regression, posterior, x, y)["y"].sum(1).tolist()]
+    return [
+        prior["y"].sum(1).tolist(),
+        log_likelihood(regression, posterior, x, y)["y"].sum(1).tolist(),
+    ]
 
 
 def distributions():

@@ -455,7 +455,7 @@ def _trace(
         for i, x in constants:
             full.insert(i, x)
         some, named = tree.unflatten(full)
-        return _with_plain_numbers(fun(*some, **named))
+        return _with_untraced_results(fun(*some, **named))
 
     flat_fun.__name__ = flat_fun.__qualname__ = function_name(base)
     flat_fun.__module__ = getattr(base, "__module__", flat_fun.__module__)
@@ -471,8 +471,8 @@ def _trace(
     return _Compiled(call, captured, int(calls))
 
 
-class _PlainNumber:
-    """A number that a function returns as it is, in the structure of the result; without leaves."""
+class _Untraced:
+    """A value that a function returns as it is, in the structure of the result; without leaves."""
 
     __slots__ = ("value",)
 
@@ -480,16 +480,21 @@ class _PlainNumber:
         self.value = value
 
 
-_node: Any = _PlainNumber  # the number itself after unflattening
-trees.register_pytree_node(_node, lambda x: ((), x.value), lambda value, _: value)
+_node: Any = _Untraced  # the value itself after unflattening
+trees.register_pytree_node(_node, lambda x: ((), x), lambda box, _: box.value)
 
 
-def _with_plain_numbers(result: Any) -> Any:
-    """Return a result whose Python numbers stay such: a compiled function would make arrays of them."""
+def _is_untraced(x: Any) -> bool:
+    """Return whether `x`, a result of a traced function, is a number or an array of NumPy."""
+    return type(x) in _SCALARS or (type(x) is np.ndarray and x.dtype != dtypes.float0)
+
+
+def _with_untraced_results(result: Any) -> Any:
+    """Return a result whose numbers and NumPy arrays stay such: a compiled function would convert them."""
     leaves, tree = _flatten(result)
-    if not any(type(x) in _SCALARS for x in leaves):
+    if not any(map(_is_untraced, leaves)):
         return result
-    return tree.unflatten([_PlainNumber(x) if type(x) in _SCALARS else x for x in leaves])
+    return tree.unflatten([_Untraced(x) if _is_untraced(x) else x for x in leaves])
 
 
 def _count_operations(jaxpr: Jaxpr) -> int:

@@ -868,6 +868,7 @@ class JitFunction:
     def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:
         """Trace the function for arrays or `ShapeDtypeStruct`s; the result has `.jaxpr` and `.lower()`."""
         traced, tree, statics, _ = self._stage(args, kwargs)
+        args, kwargs = hidden_in_arguments(args, kwargs)
         return stages.TracedStage(self, traced, tree, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.LoweredStage:
