@@ -83,7 +83,12 @@ def _split_aux(result: Any, name: str, fun: Any) -> tuple[Any, Any]:
 
 def has_derivative(x: Any) -> bool:
     """Return whether values like `x` are differentiable."""
-    return type(x) is not Ref and dtypes.is_inexact(aval_of(x).dtype)
+    if type(x) is Ref:
+        return False
+    aval = aval_of(x)
+    if aval.is_high:
+        aval = aval.to_tangent_aval()
+    return aval.is_high or dtypes.is_inexact(aval.dtype)
 
 
 class _pulling(tracing):
@@ -251,6 +256,8 @@ def check_inputs(
                 got=repr(x.aval),
                 fix="pass it in another argument, or use vjp and the method `with_refs` of its result",
             )
+        if aval_of(x).is_high:
+            continue
         dtype = aval_of(x).dtype
         if holomorphic:
             if not dtype_predicates.is_complex(dtype):

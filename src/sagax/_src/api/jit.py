@@ -11,16 +11,17 @@ import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees, tuning
+from sagax._src import config, trees
 from sagax._src.api import arguments
+from sagax._src.api.dict_arguments import leaves_of_dicts, note_dicts
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
+from sagax._src.core.high_types import value_types
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.references import Ref, takes_references
 from sagax._src.core.staging import stage
@@ -45,7 +46,15 @@ from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.api import compile_log, donation, guards, jit_references, jit_shardings, stages
+    from sagax._src.api import (
+        compile_log,
+        donation,
+        guards,
+        jit_high,
+        jit_references,
+        jit_shardings,
+        stages,
+    )
     from sagax._src.function_analysis import free_variables
     from sagax._src.runtime import debug_nans
     from sagax._src.runtime.key_reuse import watch
@@ -59,7 +68,7 @@ _own, _process = config.own, config.process
 class Traced:
     """A function traced for one signature: its jaxpr, and the structure of its result."""
 
-    __slots__ = ("closed", "guard", "name", "out_tree", "seconds")
+    __slots__ = ("closed", "guard", "high", "name", "out_tree", "seconds")
 
     def __init__(
         self, closed: ClosedJaxpr, out_tree: Any, name: str, guard: guards.Guard | None = None
@@ -68,6 +77,7 @@ class Traced:
         self.out_tree = out_tree
         self.name = name
         self.guard = guard  # of the captured values
+        self.high: tuple | None = None  # as a function on arrays, with types that libraries add
         self.seconds = 0.0  # duration of tracing
 
     @property
@@ -184,47 +194,6 @@ def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
     events.jit_called.function = function
     for jitted in list(_all):
         jitted._fast = False
-
-
-# -- large dicts of arrays as arguments ------------------------------------------------------------
-
-_MOST_DICTS = 64
-
-
-def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
-    """Flatten arguments that are arrays and dicts of arrays, if their keys were recorded before.
-
-    Comparing keys with recorded ones is much faster than a general flattening.
-    """
-    found = known.get(tuple([tuple(x) if type(x) is dict else type(x) for x in args]))
-    if found is None:
-        return None
-    tree, getters = found
-    leaves: list = []
-    for x, get in zip(args, getters):
-        if get is None:
-            leaves.append(x)
-        else:
-            leaves += get(x)
-    return leaves, tree
-
-
-def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
-    """Record the keys of arguments with large dicts."""
-    if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
-        return
-    if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
-        return
-    try:
-        getters = [itemgetter(*sorted(x)) if type(x) is dict else None for x in args]
-    except TypeError:  # incomparable keys
-        return
-    found = [y for x, get in zip(args, getters) for y in (get(x) if get else (x,))]
-    if len(found) == len(leaves) and all(x is y for x, y in zip(found, leaves)):
-        if len(known) >= _MOST_DICTS:
-            known.clear()
-        keys = tuple([tuple(x) if type(x) is dict else type(x) for x in args])
-        known[keys] = tree, getters
 
 
 class _Signature:
@@ -387,7 +356,7 @@ class JitFunction:
                     device = None
                 found = None
                 if self._dicts and not kwargs:
-                    found = _leaves_of_dicts(args, self._dicts)
+                    found = leaves_of_dicts(args, self._dicts)
                 if found is None:
                     try:
                         found = _flatten((args, kwargs))
@@ -446,6 +415,9 @@ class JitFunction:
             leaves = self._requested_shardings.put_arguments(
                 requested, leaves, lambda: self._paths(args, kwargs)
             )
+        if any(type(x) in value_types for x in leaves):
+            traced = self._trace(statics, tree, [aval_of(x) for x in leaves], args, kwargs)
+            return jit_high.call(self, traced, leaves)
         if _thread.settings.transfer_guard_host_to_device is not None:
             for x in leaves:
                 if isinstance(x, (bool, int, float, complex, np.generic)):
@@ -479,7 +451,7 @@ class JitFunction:
                 *new_entry, key, statics, tree, committed, args, kwargs
             )
             if self._all_dynamic and not kwargs:
-                _note_dicts(args, leaves, tree, self._dicts)
+                note_dicts(args, leaves, tree, self._dicts)
         # an entry for references takes arrays
         no_buffers = references or type(committed) is Placement
         bufs = [] if no_buffers else [a.buffer() for a in arrays]
@@ -765,6 +737,8 @@ class JitFunction:
         donated = self._donated(tree, args, kwargs)
         if takes_references(traced.closed.jaxpr):
             return self._entry_for_references(traced, donated)
+        if value_types and jit_high.has_high(traced.closed.jaxpr):
+            return lambda bufs, arrays: jit_high.call(self, traced, arrays)
         device, results = self._placement_of(traced, committed)
         aliases: Mapping[int, int] = {}
         if donated:
@@ -814,6 +788,12 @@ class JitFunction:
             return result
 
         return self._watched(call_and_give, traced, consts, True)
+
+    def on_arrays(self, traced: Traced) -> tuple[jit_high.OnArrays, JitFunction]:
+        """Return a function on values of libraries' types as one on arrays, and that jitted."""
+        if traced.high is None:
+            traced.high = jit_high.on_arrays(self, traced, jit)
+        return traced.high
 
     def on_values(self, traced: Traced, donated: Sequence[int]) -> tuple[Any, JitFunction]:
         """Return a function that takes references as one on values, and that jitted."""
@@ -878,7 +858,8 @@ class JitFunction:
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Return the shapes and dtypes of the result, without computing it."""
         traced, *_ = self._stage(args, kwargs)
-        return traced.out_tree.unflatten([ShapeDtypeStruct.of(a) for a in traced.closed.out_avals])
+        outs = traced.closed.out_avals
+        return traced.out_tree.unflatten([a if a.is_high else ShapeDtypeStruct.of(a) for a in outs])
 
     def clear_cache(self) -> None:
         """Clear the traces and executables of this function."""

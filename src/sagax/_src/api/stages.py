@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sagax._src import trees, xla
-from sagax._src.api import arguments, donation, jit_shardings
+from sagax._src.api import arguments, donation, jit_high, jit_shardings
 from sagax._src.api.reference_arguments import contents
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
 from sagax._src.argument_checks.functions import kind_of, structure_error
+from sagax._src.core.high_types import value_types
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.core.layouts import Format, Layout
 from sagax._src.core.references import Ref, takes_references
@@ -170,6 +171,12 @@ class TracedStage(_Stage):
         if takes_references(self.jaxpr.jaxpr):
             return self._lowered_on_values(lowering_platforms)
         jitted, signature = self._jitted, self._signature
+        if value_types and jit_high.has_high(self.jaxpr.jaxpr):
+            found, on_arrays = jitted.on_arrays(self._function)
+            lowered = on_arrays.trace(*found.example_arrays())
+            return LoweredOnValues(
+                signature, lowered.lower(lowering_platforms=lowering_platforms), found
+            )
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
         operands = jit_shardings.of_structs(leaves, self.jaxpr.in_avals)
@@ -469,7 +476,7 @@ class CompiledStage(_Stage):
 
 
 class LoweredOnValues(LoweredStage):
-    """A lowered function that takes or captures references."""
+    """A lowered function of references, or of values of libraries' types."""
 
     __slots__ = ("_found", "_inner")
 
@@ -485,7 +492,7 @@ class LoweredOnValues(LoweredStage):
 
 
 class CompiledOnValues(CompiledStage):
-    """A compiled function that takes or captures references."""
+    """A compiled function of references, or of values of libraries' types."""
 
     __slots__ = ("_found", "_inner")
 

@@ -16,11 +16,13 @@ from sagax._src.api.reference_arguments import ReferenceArguments
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import dims
-from sagax._src.core.value import aval_of, sockets
+from sagax._src.core.high_types import MappingSpec
+from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.float0_leaves import is_no_tangent, without_no_tangents
+from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import reduce_sum
 
@@ -65,7 +67,7 @@ def vmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     of_one_kind = all(_axis_ok(axis) for axis in trees.leaves((in_axes,)))
-    if not of_one_kind or not (in_axes is None or isinstance(in_axes, (int, tuple))):
+    if not of_one_kind or not (in_axes is None or isinstance(in_axes, (int, tuple, MappingSpec))):
         raise ArgumentError(
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments",
             function="vmap",
@@ -141,7 +143,7 @@ def _mapped(
         cell: list[Any] = []
 
         def with_examples(shape: tuple) -> tuple:
-            at = out_axes if _axis_ok(out_axes) else 0
+            at = out_axes if isinstance(out_axes, int) else 0
             at = at if at >= 0 else at + len(shape) + 1
             return (*shape[:at], size, *shape[at:])
 
@@ -157,8 +159,7 @@ def _mapped(
 
         # unmapped numbers stay numbers, by which Python code may decide
         values = [
-            sockets.concrete(x) if d is not None and not hasattr(x, "aval") else x
-            for x, d in zip(references.values, in_dims, strict=True)
+            x if d is None else as_value(x) for x, d in zip(references.values, in_dims, strict=True)
         ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
         cut = batch_transform.example_sharding(mapped_avals, in_dims)
@@ -184,7 +185,7 @@ def _mapped(
         out_dims_requested = _spread_out(fun, out_axes, result)
         moved_outs = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
-            x = x if hasattr(x, "aval") else sockets.concrete(x)
+            x = as_value(x)
             if w is None and d is not None and sum_match:
                 x, d = reduce_sum(x, (d,)), None
             if w is None and d is not None:
@@ -196,8 +197,8 @@ def _mapped(
                     got=out_axes,
                     expected="an int where the result depends on a mapped argument",
                 )
-            ndim = aval_of(x).ndim + (d is None)
-            if w is not None:
+            if w is not None and not (isinstance(w, MappingSpec) or aval_of(x).is_high):
+                ndim = aval_of(x).ndim + (d is None)
                 if not -ndim <= w < ndim:
                     path = trees.argument_path("result", trees.key_paths(result)[i])
                     raise ArgumentValueError(
@@ -221,7 +222,7 @@ def _example_of_no_tangent(x: Any, axis: int | None) -> Any:
 
 
 def _axis_ok(axis: Any) -> bool:
-    return isinstance(axis, int) and not isinstance(axis, bool)
+    return isinstance(axis, (int, MappingSpec)) and not isinstance(axis, bool)
 
 
 def _check_size(size: Any) -> Any:
@@ -254,7 +255,7 @@ def _spread_in(fun: Any, in_axes: Any, args: tuple, kwargs: dict) -> list:
 
 
 def _spread_out(fun: Any, out_axes: Any, result: Any) -> list:
-    if out_axes is None or isinstance(out_axes, int):
+    if out_axes is None or isinstance(out_axes, (int, MappingSpec)):
         return [out_axes] * len(trees.leaves(result))
     try:
         return trees.broadcast_prefix(out_axes, result, is_leaf=_is_axis)
@@ -274,6 +275,8 @@ def _spread_out(fun: Any, out_axes: Any, result: Any) -> list:
 def _dimension(x: Any, axis: int | None, i: int, paths: Callable[[], list[str]]) -> int | None:
     if axis is None:
         return None
+    if isinstance(axis, MappingSpec) or aval_of(x).is_high:
+        return axis
     ndim = aval_of(x).ndim
     if not -ndim <= axis < ndim:
         what = (
@@ -298,7 +301,7 @@ def _size(
     sizes = [
         (aval_of(x).shape[d], i)
         for i, (x, d) in enumerate(zip(leaves, in_dims, strict=True))
-        if d is not None
+        if d is not None and not aval_of(x).is_high
     ]
     if not sizes:
         if axis_size is None:

@@ -14,6 +14,11 @@ LAST_USES = "last uses"
 IS_PRUNED = "is pruned"
 # Whether it contains a collective, at any depth.
 HAS_COLLECTIVES = "has collectives"
+# Whether it contains operations or values of types that libraries add, at any depth.
+HAS_HIGH = "has high"
+# The jaxpr with arrays in place of such values; and the constants that it got.
+EXPANDED = "expanded"
+CONSTANTS_OF_EXPANSION = "constants of expansion"
 # Its collectives, at any depth: (name, axes) of each.
 COLLECTIVES = "collectives"
 # Whether it contains a symbolic size.

@@ -84,15 +84,17 @@ class _Printer:
             return text(eqn, outs, any(v in used for v in eqn.outvars), self)
         params = show(**eqn.params) if show is not None else dict(sorted(eqn.params.items()))
         start = f"{outs} = " if outs else ""
+        name_of = getattr(eqn.primitive, "name_of", None)
+        name = eqn.primitive.name if name_of is None else name_of(eqn.params)
         if not params:
-            return f"{start}{eqn.primitive.name} {ins}".rstrip()
+            return f"{start}{name} {ins}".rstrip()
         texts = [f"{k}={self.param(v, indent + 2)}" for k, v in params.items()]
-        flat = f"{start}{eqn.primitive.name}[{' '.join(texts)}] {ins}".rstrip()
+        flat = f"{start}{name}[{' '.join(texts)}] {ins}".rstrip()
         if "\n" not in flat and indent + len(flat) <= WIDTH:
             return flat
         pad = " " * indent
         body = "".join(f"\n{pad}  {t}" for t in texts)
-        return f"{start}{eqn.primitive.name}[{body}\n{pad}] {ins}".rstrip()
+        return f"{start}{name}[{body}\n{pad}] {ins}".rstrip()
 
     def param(self, value: Any, indent: int) -> str:
         if hasattr(value, "jaxpr") and hasattr(value, "consts"):

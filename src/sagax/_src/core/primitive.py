@@ -14,6 +14,8 @@ A rule is a slot of the primitive, filled by a decorator next to its definition:
     stage(trace, args, params)            -> outputs, if the recorded equation differs from the bound one
     prune(used, **params)                 -> (params, operand mask, result mask) of an application with unused
                                              results; masks select at least the used ones; or None to leave it
+    regroup(sizes, **params)              -> the parameters after each operand was replaced by so many; by default
+                                             they stay
     shard(call)                           -> for each result, the mesh axes that shard each dimension (sharding_rules.py)
     mask(trace, primitive, args, params, out) -> result(s) where operands are lazy views (higher_order/lazy_masks.py)
     index(shapes, params)                 -> `Indices`: which operands are indices, into which axes
@@ -42,6 +44,7 @@ from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Fam
 from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.references import EFFECTS, AbstractRef, Ref
 from sagax._src.core.trace import current_trace, evaluation, state
+from sagax._src.core.value import sockets
 from sagax._src.diagnostics import errors
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
@@ -82,6 +85,7 @@ _RULES = (
     "stage_rule",
     "prune_rule",
     "effects_rule",
+    "regroup_rule",
     "impl",
 )
 
@@ -125,6 +129,7 @@ class Primitive:
     stage_rule: Rule | None
     prune_rule: Rule | None
     effects_rule: Rule | None
+    regroup_rule: Rule | None
     impl: Rule | None
     shard_rule: Rule | Default
     mask_rule: Rule | Default
@@ -306,6 +311,7 @@ class Primitive:
     stage = _slot("stage_rule")
     prune = _slot("prune_rule")
     effect = _slot("effects_rule")
+    regroup = _slot("regroup_rule")
     shard = _slot("shard_rule")
     mask = _slot("mask_rule")
     index = _slot("index_rule")
@@ -349,6 +355,10 @@ class HigherOrderPrimitive(Primitive):
         if type(state.trace).discharges and self.effects(params) & EFFECTS:
             # references that the jaxprs create themselves
             return self.discharge_rule(args, owned or [False] * len(args), **params)  # type: ignore[operator]
+        if sockets.evaluate_high is not None and type(state.trace).evaluates_high:
+            found = sockets.evaluate_high(self, args, params)
+            if found is not NotImplemented:
+                return found
         return super().bind(*args, **params)
 
 

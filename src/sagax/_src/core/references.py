@@ -39,6 +39,7 @@ class AbstractRef:
     memory_space: Any
     kind: str | None
     weak_type = False
+    is_high = False
 
     def __new__(cls, inner_aval: Any, memory_space: Any = None, kind: str | None = None) -> Any:
         key = (inner_aval, memory_space, kind)

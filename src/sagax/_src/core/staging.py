@@ -100,7 +100,7 @@ class StageTrace(Trace):
         if hasattr(x, "__jax_array__"):
             return self.atom(apart(x.__jax_array__))
         aval = aval_of(x)
-        if not hasattr(x, "aval"):  # a subclass of a Python scalar
+        if not (hasattr(x, "aval") or aval.is_high):  # a subclass of a Python scalar
             return Literal(x, aval)
         return self._capture(x, aval)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import meshes
+from sagax._src.core import high_types, meshes
 from sagax._src.core.references import Ref
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors, events
@@ -47,6 +47,7 @@ class Trace:
 
     records = False  # whether it only records operations
     discharges = False  # whether it replaces references by values
+    evaluates_high = False  # whether it replaces values of libraries' types by arrays
     # of values that exist within the trace: an adjective, and that of the transformed function
     described_as: tuple[str, str] | None = None
     parent: Any  # the outer trace; None at the bottom
@@ -82,6 +83,8 @@ class EvalTrace(Trace):
     """Evaluate operations eagerly, by the evaluator that the runtime installs."""
 
     __slots__ = ("evaluate",)
+
+    evaluates_high = True
 
     def __init__(self) -> None:
         super().__init__(None)
@@ -296,6 +299,16 @@ class Tracer(Array):
     def inner(self) -> Any:
         """Return the wrapped value, for tracers that wrap one; None otherwise."""
         return None
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            # of a type of a library, which may define properties and methods of traced values
+            if name != "aval" and self.aval.is_high:
+                found = getattr(type(self.aval), name, None)
+                if isinstance(found, (high_types.aval_property, high_types.aval_method)):
+                    return found.of(self)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def concrete(self) -> Any:
         """Return the concrete value if the transformation knows it (derivatives of eager code), or None."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import avals, dtypes
+from sagax._src.core import avals, dtypes, high_types
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.references import AbstractRef, Ref
 from sagax._src.diagnostics import errors
@@ -195,6 +195,10 @@ class Sockets:
     window: Any = None
     is_window: Any = None
 
+    # (higher-order primitive, operands, parameters) -> results, where types of libraries occur; or
+    # NotImplemented. None until such a type is registered.
+    evaluate_high: Any = None
+
     # (trace that records) -> context in which traced masks become views (the option `masks`)
     enter_mask_trace: Any = None
 
@@ -228,7 +232,7 @@ def aval_of(x: Any) -> ShapedArray:
             return avals.scalar_aval(scalar, config.current().x64)
     found = pytype_aval_mappings.get(kind)
     if found is not None:
-        return found(x)
+        return high_types.interned(found(x))
     raise not_an_array(x)
 
 
@@ -280,7 +284,7 @@ def is_operand(x: Any) -> bool:
         return True
     if isinstance(x, (np.ndarray, np.generic)):
         return dtypes.is_numeric_dtype(x.dtype) and not (type(x) is not np.ndarray and _has_mask(x))
-    return hasattr(x, "__jax_array__")
+    return hasattr(x, "__jax_array__") or type(x) in high_types.value_types
 
 
 for _kind in (*_SCALAR_TYPES, np.ndarray, np.generic):

@@ -92,6 +92,12 @@ def _(
 scan_p.sets_vma = True
 
 
+@scan_p.regroup
+def _(sizes: Sequence[int], *, num_consts: int, num_carry: int, **params: Any) -> dict:
+    constants, carry, _ = LoopOperands.split(sizes, num_consts, num_carry)
+    return {**params, "num_consts": sum(constants), "num_carry": sum(carry)}
+
+
 @scan_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
     counts = params["num_consts"], params["num_carry"]
@@ -323,12 +329,16 @@ def _(
     # not finite is NaN.
     nonzero = carry_fixpoint(
         LoopResults.split(nonzero_marks(cts), num_carry),
-        lambda nz: _transposed(jaxpr, linear, nz, given(nz, linear.constants)).marks.carry,
+        lambda nz: (
+            _transposed(
+                jaxpr, linear, nz, given(nz, linear.constants), params["length"]
+            ).marks.carry
+        ),
     )
-    whole = _transposed(jaxpr, linear, nonzero, given(nonzero, linear.constants))
+    whole = _transposed(jaxpr, linear, nonzero, given(nonzero, linear.constants), params["length"])
     summed = whole.marks.constants
     values = given(nonzero, summed).map(instantiate)
-    found = _transposed(jaxpr, linear, nonzero, values, summed)
+    found = _transposed(jaxpr, linear, nonzero, values, params["length"], summed)
     outs = iter(_bind(found.body, values, reverse=not reverse, **params))
     pulled = [next(outs) if m else None for m in (*summed, *nonzero.carry, *found.marks.sequences)]
     return [
@@ -349,6 +359,7 @@ def _transposed(
     linear: LoopOperands,
     nonzero: LoopResults,
     given: LoopOperands,
+    length: Any,
     summed: Sequence[bool] | None = None,
 ) -> _Transposed:
     """Transpose a loop's body, which is linear in the marked inputs and has cotangents of the outputs in `nonzero`.
@@ -385,7 +396,7 @@ def _transposed(
     avals = LoopOperands(
         list(map(_aval_of, given.constants)),
         list(map(_aval_of, given.carry)),
-        [unmapped(aval_of(x), 0) for x in given.sequences],
+        [unmapped(aval_of(x), 0, length) for x in given.sequences],
     ).flat()
     safe = masked_cotangents.is_enabled()
     groups = (tuple(g) for g in (*linear, *nonzero))
@@ -620,7 +631,7 @@ def traced_scan(
     of = f"{function} of {function_name(f)}"
     length = loop_length(of, function, xs, x_leaves, length)
     unroll = _unroll_factor(function, unroll, length)
-    x_avals = [unmapped(aval_of(x), 0) for x in x_leaves]
+    x_avals = [unmapped(aval_of(x), 0, length) for x in x_leaves]
     tree = trees.treedef_tuple((init_tree, x_tree))
     if names is None:
         names = functools.partial(_parameter_names, f, init, xs)
@@ -765,7 +776,9 @@ def _parameter_names(f: Callable, init: Any, xs: Any) -> list[str]:
 def loop_length(of: str, function: str, xs: Any, leaves: Sequence[Any], length: Any) -> Any:
     """Return the number of iterations, which `length` and the leading sizes of `xs` must agree on."""
     paths = [trees.argument_path("xs", p) for p in trees.key_paths(xs)]
-    for x, path in zip(leaves, paths, strict=True):
+    arrays = [(x, p) for x, p in zip(leaves, paths, strict=True) if not aval_of(x).is_high]
+    leaves, paths = [x for x, _ in arrays], [p for _, p in arrays]
+    for x, path in arrays:
         if not aval_of(x).shape:
             raise ArgumentValueError(
                 f"{function} got value with no leading axis to scan over",

@@ -116,7 +116,12 @@ def weak_promote(values: list, outs: Sequence[Any]) -> list | None:
     new = []
     for x, out in zip(values, outs, strict=True):
         have = aval_of(x)
-        if have.weak_type and have.dtype != out.dtype and dims.same_shape(have.shape, out.shape):
+        if (
+            have.weak_type
+            and not out.is_high
+            and have.dtype != out.dtype
+            and dims.same_shape(have.shape, out.shape)
+        ):
             pair = ((have.dtype, True), (out.dtype, out.weak_type))
             dtype, _ = dtypes.promote(pair, config.current().x64)
             x = convert(x, dtype) if hasattr(x, "aval") else np.asarray(x, dtype)[()]
@@ -245,7 +250,7 @@ def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
 
 def as_value(x: Any) -> Any:
     """Convert an operand to a value with an aval."""
-    return x if hasattr(x, "aval") else sockets.concrete(x)
+    return x if hasattr(x, "aval") or aval_of(x).is_high else sockets.concrete(x)
 
 
 def is_concrete(x: Any) -> bool:

@@ -97,6 +97,12 @@ def _(*avals: Any, body_jaxpr: ClosedJaxpr, **_: Any) -> list:
 while_p.sets_vma = True
 
 
+@while_p.regroup
+def _(sizes: Sequence[int], *, cond_nconsts: int, body_nconsts: int, **params: Any) -> dict:
+    condition, body, _ = WhileOperands.split(sizes, cond_nconsts, body_nconsts)
+    return {**params, "cond_nconsts": sum(condition), "body_nconsts": sum(body)}
+
+
 @while_p.stage
 def _(trace: Any, args: Sequence, params: dict) -> list:
     n_cond, n_body = params["cond_nconsts"], params["body_nconsts"]

@@ -216,6 +216,8 @@ def full_of(aval: Any, value: Any) -> Any:
 
 def zeros_of(aval: Any) -> Any:
     """Return zeros of the given type; a NumPy array for float0, which has no data."""
+    if aval.is_high:
+        return aval.vspace_zero()
     if aval.dtype == dtypes.float0:
         return np.zeros(aval.shape, dtypes.float0)
     return full_of(aval, 0)

@@ -21,6 +21,7 @@ from sagax._src.core.trace import (
 )
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics import events
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.frozen_class import record
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
@@ -45,11 +46,27 @@ class BatchAxis:
     cut: Any = None
 
 
-def unmapped(aval: Any, dim: int) -> Any:
-    """Return the type of one example, for an array of type `aval` mapped along `dim`."""
+def unmapped(aval: Any, dim: Any, size: Any = None) -> Any:
+    """Return the type of one example, for an array of type `aval` mapped along `dim`, which has this size."""
+    if aval.is_high:
+        return aval.dec_rank(size, _mapping_spec(aval, dim))
     shape = aval.shape[:dim] + aval.shape[dim + 1 :]
     sharding = without_dimension(aval.explicit_sharding, dim)
     return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
+
+
+def _mapping_spec(aval: Any, dim: Any) -> Any:
+    """Return how a value of a library's type is mapped: along its leading axis where `dim` is 0."""
+    if not isinstance(dim, int):
+        return dim
+    if dim != 0:
+        raise ArgumentValueError(
+            f"a value of type {aval!r} has no axis {dim}",
+            function="vmap",
+            got=dim,
+            expected="0, or a MappingSpec of its type",
+        )
+    return aval.leading_axis_spec()
 
 
 def example_sharding(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
@@ -66,6 +83,8 @@ def example_sharding(avals: Sequence[Any], in_dims: Sequence[Any]) -> Any:
 
 def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
     """Return the type of `size` examples stacked along `dim`."""
+    if aval.is_high:
+        return aval.inc_rank(size, _mapping_spec(aval, dim))
     shape = (*aval.shape[:dim], size, *aval.shape[dim:])
     if cut is None:
         sharding = with_dimension(aval.explicit_sharding, dim)
@@ -86,7 +105,7 @@ class BatchTracer(Tracer):
         self.sources = sources  # bit i: depends on argument i of the mapped function
         self.val = val
         self.dim = dim
-        self.aval = unmapped(aval_of(val), dim)
+        self.aval = unmapped(aval_of(val), dim, trace.batch_axis.size)
 
     @property
     def inner(self) -> Any:
@@ -223,6 +242,16 @@ def move_batch_dim(x: Any, dim: int | None, destination: int | None, axis: Batch
     """Move the batch dimension of `x` from `dim` (None: broadcast) to `destination`."""
     if destination is None or dim == destination:
         return x
+    if aval_of(x).is_high:
+        spec = _mapping_spec(aval_of(x), destination) if isinstance(destination, int) else None
+        if dim is not None and dim == spec:
+            return x
+        raise ArgumentValueError(
+            f"values of type {aval_of(x)!r} are mapped by {dim!r}, and {destination!r} is asked for",
+            function="vmap",
+            expected=f"{dim!r}",
+            fix="name in out_axes how the primitive's `batch` rule maps its result",
+        )
     if dim is None:
         x, dim = _shard_examples(random_bits.shared(broadcast(x, (axis.size,))), axis.cut), 0
     return moveaxis(x, dim, destination)

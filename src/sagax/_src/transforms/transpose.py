@@ -119,7 +119,12 @@ def _backward(
         ):
             ct = reshard_p.bind(ct, sharding=v.aval.explicit_sharding)
         have = cts.get(v)
-        cts[v] = ct if have is None else add_any_p.bind(have, ct)
+        if have is None:
+            cts[v] = ct
+        elif v.aval.is_high:
+            cts[v] = v.aval.vspace_add(have, ct)
+        else:
+            cts[v] = add_any_p.bind(have, ct)
 
     masks = None if out_masks is None else masked_cotangents.Masks(work, linear, transpose_rule)
     for i, (v, ct) in enumerate(zip(jaxpr.outvars, cotangents, strict=True)):

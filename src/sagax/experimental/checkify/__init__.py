@@ -1,7 +1,8 @@
 """Check conditions at run time: `check` states them, and `checkify` returns failures as values.
 
 >>> import sagax, sagax.numpy as snp
->>> from sagax.experimental import checkify
+>>> from sagax._src.diagnostics.function_wrappers import wraps
+from sagax.experimental import checkify
 >>> def first_root(x):
 ...     checkify.check(x[0] >= 0, "{} has no root", x[0])
 ...     return snp.sqrt(x[0])
@@ -99,7 +100,7 @@ def checkify(
     name, boundary = function_name(f), tracing(f, "checkify")
     code = function_code(f)
 
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def checked_f(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         tree: Any = None
 
