@@ -1,8 +1,7 @@
 """Check conditions at run time: `check` states them, and `checkify` returns failures as values.
 
 >>> import sagax, sagax.numpy as snp
->>> from sagax._src.diagnostics.function_wrappers import wraps
-from sagax.experimental import checkify
+>>> from sagax.experimental import checkify
 >>> def first_root(x):
 ...     checkify.check(x[0] >= 0, "{} has no root", x[0])
 ...     return snp.sqrt(x[0])
@@ -13,7 +12,6 @@ from sagax.experimental import checkify
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -26,6 +24,7 @@ from sagax._src.core.references import EFFECTS, takes_references
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.transforms.discharge import discharge_all
 from sagax.experimental.checkify._checks import check, check_error, debug_check
 from sagax.experimental.checkify._errors import (
