@@ -870,6 +870,9 @@ class JitFunction:
         return len(self._caches.calls)
 
 
+PjitFunction = JitFunction  # jax's name of the type, which `sagax.as_jax` gives it
+
+
 def jit(
     fun: Callable | None = None,
     *,
