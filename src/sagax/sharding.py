@@ -8,6 +8,7 @@ NamedSharding(mesh=Mesh('x': 1, axis_types=(Explicit,)), spec=P('x',))
 """
 
 from sagax._src.api.resharding import auto_axes, explicit_axes, reshard
+from sagax._src.config import no_collectives
 from sagax._src.core.meshes import (
     AbstractDevice,
     AbstractMesh,

@@ -133,6 +133,17 @@ text = Kind("a str", _check_text, lambda text: text)
 device = Kind("a device, a sharding or a platform name such as 'cpu'", _check_device, _check_device)
 
 
+def _check_axes(value: Any) -> frozenset:
+    if not isinstance(value, (set, frozenset)):
+        raise ValueError
+    return frozenset(value)
+
+
+_axes = Kind(
+    "a set of names of mesh axes", _check_axes, lambda text: frozenset(text.split(",")) - {""}
+)
+
+
 class _Width(str):
     """A value of x64 besides True and False. It is false: Python numbers have 32-bit types."""
 
@@ -260,6 +271,9 @@ class Settings:
         choice("strict", "lazy"), "strict", "lazy: traced masks select views that keep their shape"
     )
     # random numbers
+    no_collectives: frozenset = _staged(
+        _axes, frozenset(), "Explicit mesh axes along which no operation may exchange data"
+    )
     xla_metadata: str = _staged(
         text, "", "attributes for XLA of all operations, as MLIR writes them"
     )
@@ -951,6 +965,7 @@ explain_cache_misses = State("explain_cache_misses")
 jax2tf_associative_scan_reductions = State("jax2tf_associative_scan_reductions")
 legacy_prng_key = State("legacy_prng_key")
 log_compiles = State("log_compiles")
+no_collectives = State("no_collectives")
 no_execution = State("no_execution")
 no_tracing = State("no_tracing")
 numpy_dtype_promotion = State("numpy_dtype_promotion")

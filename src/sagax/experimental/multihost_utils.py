@@ -10,9 +10,10 @@ array([7])
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from sagax._src.core.meshes import Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.runtime import devices
+from sagax._src.runtime import devices as runtime_devices
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.device_put import make_array_from_single_device_arrays
 from sagax._src.runtime.distributed import process
@@ -35,6 +37,7 @@ __all__ = [
     "broadcast_one_to_all",
     "global_array_to_host_local_array",
     "host_local_array_to_global_array",
+    "live_devices",
     "process_allgather",
     "reached_preemption_sync_point",
     "sync_global_devices",
@@ -317,3 +320,38 @@ def _convert(
                 fix="PartitionSpec() is that of an array which every device has whole",
             )
     return trees.tree_unflatten(treedef, [convert(x, mesh, s) for x, s in zip(leaves, given)])
+
+
+@contextlib.contextmanager
+def live_devices(devices: Sequence[Any]) -> Iterator[list[Any]]:
+    """Context manager that gives the devices of processes that are there.
+
+    It waits for all processes, at its start and at its end, so that all run the block or all raise.
+
+    Args:
+      devices: devices, of which at least one is of this process.
+
+    Raises RuntimeError if `sagax.distributed` was not initialized, ValueError if no device is of this process, and
+    `DistributedError` if a process is lost.
+
+    >>> try:
+    ...     with multihost_utils.live_devices(sagax.devices()) as found:
+    ...         pass
+    ... except RuntimeError:
+    ...     print("sagax.distributed.initialize() comes first")
+    sagax.distributed.initialize() comes first
+    """
+    if process.session() is None:
+        raise process.DistributedError(
+            "the processes do not know of each other",
+            function="live_devices",
+            fix="call sagax.distributed.initialize() at the start of each process",
+        )
+    own = runtime_devices.process_index()
+    if all(d.process_index != own for d in devices):
+        raise ArgumentValueError.about(
+            "live_devices", "devices", list(devices), "at least one device of this process"
+        )
+    sync_global_devices("live_devices: start")
+    yield list(devices)
+    sync_global_devices("live_devices: end")

@@ -6,13 +6,14 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from sagax._src import trees
+from sagax._src import config, trees
 from sagax._src.api import arguments, jit_shardings
 from sagax._src.api.jit import jit
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import unusable_leaf
 from sagax._src.core import meshes
 from sagax._src.core.meshes import AxisType, PartitionSpec
+from sagax._src.core.sharding_rules import check_no_collectives
 from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, shown_in_type
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand
@@ -144,7 +145,10 @@ def reshard(x: Any, out_shardings: Any) -> Any:
             )
         named = _named(sharding, leaf, path, "reshard")
         if not isinstance(leaf, Tracer):
-            found.append(device_put.put(leaf, named))
+            moved = device_put.put(leaf, named)
+            if config.thread.settings.no_collectives:
+                check_no_collectives("reshard", [aval_of(leaf)], [aval_of(moved)])
+            found.append(moved)
             continue
         found.append(reshard_p.bind(leaf, sharding=named))
     return tree.unflatten(found)

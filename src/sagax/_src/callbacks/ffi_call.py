@@ -188,7 +188,7 @@ def ffi_call(
             vmap_method=vmap_method,
             input_layouts=_canonical_layouts("input_layouts", input_layouts, ins),
             output_layouts=out_layouts,
-            input_output_aliases=_check_aliases(input_output_aliases, ins, avals),
+            input_output_aliases=check_aliases(_API_NAME, input_output_aliases, ins, avals),
             custom_call_api_version=custom_call_api_version,
             legacy_backend_config=legacy_backend_config,
             attributes=Attributes(_API_NAME, attributes),
@@ -247,8 +247,11 @@ def _canonical_layouts(name: str, layouts: Any, avals: Sequence[ShapedArray]) ->
     return tuple(out)
 
 
-def _check_aliases(
-    aliases: Mapping[int, int] | None, ins: Sequence[ShapedArray], outs: Sequence[ShapedArray]
+def check_aliases(
+    function: str,
+    aliases: Mapping[int, int] | None,
+    ins: Sequence[ShapedArray],
+    outs: Sequence[ShapedArray],
 ) -> tuple:
     pairs = tuple(sorted((aliases or {}).items()))
     for i, o in pairs:
@@ -256,14 +259,14 @@ def _check_aliases(
             if not 0 <= index < len(avals):
                 raise ArgumentValueError(
                     f"input_output_aliases contains the mapping '{i}:{o}' with {side} index {index} outside the range [0, {len(avals)}).",
-                    function=_API_NAME,
+                    function=function,
                     argument="input_output_aliases",
                     got=aliases,
                 )
         if ins[i].shape != outs[o].shape or ins[i].dtype != outs[o].dtype:
             raise ArgumentValueError(
                 f"input_output_aliases contains the mapping '{i}:{o}' referring to an input with abstract value {ins[i]} and an output with a different abstract value {outs[o]}.",
-                function=_API_NAME,
+                function=function,
                 argument="input_output_aliases",
                 got=aliases,
                 expected="pairs of equal shape and dtype",

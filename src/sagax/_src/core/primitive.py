@@ -38,6 +38,7 @@ from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
 
+from sagax._src import config
 from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
 from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family
@@ -54,6 +55,7 @@ if TYPE_CHECKING or lazy_imports():
 
 
 _CACHE_LIMIT = 8192
+_thread = config.thread
 
 
 class MissingRuleError(errors.SagaxError, NotImplementedError):
@@ -236,6 +238,9 @@ class Primitive:
             if len(cache) >= _CACHE_LIMIT:
                 cache.clear()
             cache[key] = found
+        if _thread.settings.no_collectives and not self.is_higher_order:
+            outs = found if self.multiple_results else [found]
+            sharding_rules.check_no_collectives(self.name, in_avals, outs)
         return found
 
     def _abstract(self, in_avals: tuple, params: dict) -> Any:

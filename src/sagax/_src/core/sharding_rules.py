@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.families import Default
 from sagax._src.core.meshes import PartitionSpec
@@ -223,3 +224,42 @@ def _typed(call: Call, aval: Any, cuts: Cuts) -> Any:
                 fix="reshard the operand first, so that this dimension is whole",
             )
     return aval.update(sharding=NamedSharding(call.mesh, PartitionSpec(*cuts)))
+
+
+def check_no_collectives(name: str, in_avals: Sequence[Any], outs: Sequence[Any]) -> None:
+    """Raise if results are not sharded along an axis that `no_collectives` names, and operands are."""
+    for axis in sorted(config.thread.settings.no_collectives, key=str):
+        before = [d for a in in_avals if (d := _dimension_of(a, axis)) is not None]
+        if not before:
+            continue
+        what = "loses sharding axis" if name != "dot_general" else "contracts over or loses axis"
+        for out in outs:
+            after = _dimension_of(out, axis)
+            if after is None and axis not in _unreduced(out):
+                raise ShardingTypeError(
+                    f"Collective across axis {axis!r} is forbidden by `no_collectives`, but `{name}` {what} "
+                    f"{axis!r} in the output without marking it unreduced",
+                    function=name,
+                    got=" and ".join(a.str_short() for a in in_avals),
+                    fix="do it outside of the block, or leave the axis out of no_collectives",
+                )
+            if name == "reshard" and after != before[0]:
+                raise ShardingTypeError(
+                    f"Collective across axis {axis!r} is forbidden by `no_collectives`, but `{name}` changes "
+                    f"the sharded dimension of axis {axis!r}",
+                    function=name,
+                    got=f"dimension {before[0]}, and then {after}",
+                    fix="do it outside of the block, or leave the axis out of no_collectives",
+                )
+
+
+def _dimension_of(aval: Any, axis: Any) -> int | None:
+    """Return the dimension that a mesh axis shards, or None."""
+    sharding = aval.explicit_sharding
+    if sharding is None:
+        return None
+    return next((d for d in range(aval.ndim) if axis in sharding.spec.axes(d)), None)
+
+
+def _unreduced(aval: Any) -> Any:
+    return aval.explicit_sharding.spec.unreduced if aval.explicit_sharding is not None else ()

@@ -646,6 +646,26 @@ class Builder:
             "custom_call", operands, list(outs), call_target_name=quote(target), **attributes
         )
 
+    def python_call(
+        self,
+        target: str,
+        function: Callable[..., Any],
+        operands: Sequence[Value],
+        outs: Sequence[Any],
+        **attributes: str,
+    ) -> list[Value]:
+        """Append a call of a Python function by the engine's target for such calls."""
+        index = len(self.module.callbacks)
+        self.module.callbacks.append((function, [(a.shape, a.dtype) for a in map(physical, outs)]))
+        return self.custom_call(
+            target,
+            operands,
+            outs,
+            api_version="4 : i32",
+            backend_config=f"{{index = {index} : ui64}}",
+            **attributes,
+        )
+
     def callback(
         self,
         function: Callable[..., tuple],
@@ -659,9 +679,6 @@ class Builder:
 
         With `partitioned`, each of several devices makes the call with its shards.
         """
-        index = len(self.module.callbacks)
-        stored = [physical(a) for a in outs]
-        self.module.callbacks.append((function, [(a.shape, a.dtype) for a in stored]))
         platform = "cpu" if self.module.platform == "cpu" else "gpu"
         kind, extra = f"python_{platform}", {}
         if has_side_effect and len(self.module.devices) > 1 and self.module.manual is None:
@@ -671,13 +688,12 @@ class Builder:
                 extra["result_layouts"] = _default_layouts(outs)
             else:  # one of the devices makes the call, with whole arrays
                 extra["sdy__sharding"] = self.module.on_first_device(len(outs))
-        return self.custom_call(
+        return self.python_call(
             f"xla_ffi_{kind}_callback",
+            function,
             operands,
             outs,
-            api_version="4 : i32",
             has_side_effect="true" if has_side_effect else "false",
-            backend_config=f"{{index = {index} : ui64}}",
             **extra,
         )
 

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sagax._src import config
 from sagax._src.core import meshes
 from sagax._src.core.effects import Effect
 from sagax._src.core.families import OPAQUE
@@ -13,6 +14,7 @@ from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
+from sagax._src.core.sharding_rules import check_no_collectives
 from sagax._src.core.shardings import (
     NamedSharding,
     Sharding,
@@ -112,7 +114,10 @@ def with_out_sharding(
         sharding.check_shape(aval_of(out).shape)
     except SagaxError as error:
         raise error.attach(function=function, argument="out_sharding") from None
-    return reshard_p.bind(out, sharding=sharding)
+    found = reshard_p.bind(out, sharding=sharding)
+    if config.thread.settings.no_collectives:
+        check_no_collectives(function, [aval_of(x) for x in operands], [aval_of(found)])
+    return found
 
 
 def takes_out_sharding(function: Callable[..., Any]) -> Callable[..., Any]:

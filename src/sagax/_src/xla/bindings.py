@@ -58,3 +58,24 @@ def op_sharding(data: bytes) -> Any:
 def hlo_sharding(data: bytes) -> Any:
     """Read an `HloSharding` from bytes."""
     return xla_client.HloSharding.from_proto(op_sharding(data))
+
+
+def serialized_topology(devices: list[Any]) -> bytes:
+    """Write the topology of devices as bytes."""
+    return xla_extension.get_topology_for_devices(devices).serialize()
+
+
+def described_devices(data: bytes) -> list[Any]:
+    """Return the devices of a topology in bytes; modules can be compiled for them, and not run."""
+    return list(xla_extension.DeviceTopology.deserialize(data)._make_compile_only_devices())
+
+
+def named_topology(platform: str, name: str, options: dict[str, Any]) -> list[Any]:
+    """Return the devices of a topology that the plugin of a platform describes."""
+    found = xla_extension.get_default_c_api_topology(platform, name, options)
+    return list(found._make_compile_only_devices())
+
+
+def buffer_types() -> Any:
+    """Return jaxlib's types of the arguments of callbacks on buffers."""
+    return xla_extension.ffi
