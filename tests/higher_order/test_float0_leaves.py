@@ -73,3 +73,36 @@ def test_gradients_of_integers_pass_through_an_inner_jit():
 
     _, pull = sagax.vjp(lambda x, n: x * n, 2.0, snp.arange(3))
     assert float(total(pull(snp.ones(3)))) == 3.0
+
+
+@pytest.mark.parametrize("rule", ["jvp", "vjp"])
+def test_arguments_of_functions_with_custom_rules(rule):
+    def value(x, extra):
+        return x * extra["z"].size
+
+    if rule == "jvp":
+        f = sagax.custom_jvp(value)
+        f.defjvp(lambda primals, tangents: (value(*primals), 5 * tangents[0]))
+    else:
+        f = sagax.custom_vjp(value)
+        f.defvjp(lambda x, extra: (value(x, extra), None), lambda _, ct: (5 * ct, {"z": ZEROS}))
+    assert float(f(2.0, {"z": ZEROS})) == 6.0
+    assert float(sagax.grad(f)(2.0, {"z": ZEROS})) == 5.0
+    assert float(sagax.jit(sagax.grad(f))(2.0, {"z": ZEROS})) == 5.0
+
+
+def test_primals_of_derivatives():
+    value, pull = sagax.vjp(lambda x, z: x * z.size, 2.0, ZEROS)
+    slope, zeros = pull(1.0)
+    assert float(value) == 6.0 and float(slope) == 3.0 and is_no_tangent(zeros)
+    out, tangent = sagax.jvp(lambda x, z: x * z.size, (2.0, ZEROS), (1.0, ZEROS))
+    assert float(out) == 6.0 and float(tangent) == 3.0
+
+
+def test_arguments_of_shard_map_are_divided():
+    mesh = sagax.make_mesh((1,), ("i",))
+    for spec in (sagax.P(), sagax.P("i")):
+        f = sagax.shard_map(
+            lambda x, z: x * z.size, mesh=mesh, in_specs=(sagax.P(), spec), out_specs=sagax.P()
+        )
+        assert float(f(2.0, ZEROS)) == 6.0

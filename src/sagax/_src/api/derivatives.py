@@ -37,7 +37,7 @@ from sagax._src.diagnostics.errors import (
     TreeError,
 )
 from sagax._src.diagnostics.function_wrappers import wraps
-from sagax._src.higher_order.float0_leaves import is_no_tangent
+from sagax._src.higher_order.float0_leaves import is_no_tangent, without_no_tangents
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
@@ -145,6 +145,9 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
             found,
             "give each array in primals a tangent; zeros where there is no change",
         )
+    if any(map(is_no_tangent, leaves)):
+        tangent_leaves = [t for p, t in zip(leaves, tangent_leaves) if not is_no_tangent(p)]
+        leaves, tree = without_no_tangents(leaves, tree)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "jvp", fun)
     references, tangent_references = ReferenceArguments(leaves), ReferenceArguments(tangent_leaves)

@@ -288,7 +288,7 @@ class custom_jvp(_Custom):
                 fix=f"set the rule first: {self.name}.defjvp(rule)",
             )
         dynamic, fixed, positions = self._split(args, kwargs)
-        leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
+        leaves, tree = without_no_tangents(*trees.flatten_argument(self.name, "arguments", dynamic))
         self._check(leaves, dynamic, positions)
         cell: list[Any] = []
 
@@ -452,7 +452,7 @@ class custom_vjp(_Custom):
                 fix=f"set the rules first: {self.name}.defvjp(fwd, bwd)",
             )
         dynamic, fixed, positions = self._split(args, kwargs)
-        leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
+        leaves, tree = without_no_tangents(*trees.flatten_argument(self.name, "arguments", dynamic))
         self._check(leaves, dynamic, positions)
         # the backward rule lives as long as the pullback: it holds types, not values
         avals = [aval_of(x) for x in leaves]
@@ -581,14 +581,15 @@ class custom_vjp(_Custom):
         for i, (part, expected) in enumerate(zip(result, primal, strict=True)):
             primal_leaves, primal_tree = trees.flatten(expected)
             if part is None:
-                out.extend([None] * len(primal_leaves))
+                out.extend([None] * sum(not is_no_tangent(x) for x in primal_leaves))
                 continue
             try:
-                out.extend(
+                cotangents = (
                     trees.broadcast_prefix(part, expected, is_leaf=lambda x: x is None)
                     if _has_none(part)
                     else primal_tree.flatten_up_to(part)
                 )
+                out += [ct for ct, x in zip(cotangents, primal_leaves) if not is_no_tangent(x)]
             except (ValueError, TypeError):
                 found = trees.structure_mismatch(
                     expected, part, f"argument {i} of {self.name}", f"output {i} of {bwd_name}"
