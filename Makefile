@@ -116,7 +116,9 @@ $(VENV)/.with-%: pyproject.toml | $(PY)
 
 # Libraries written for jax, without it: what they need is named here, since pip would bring jax with them.
 LIBRARIES := flax optax chex equinox diffrax lineax optimistix jaxtyping wadler-lindig \
-	dm-haiku jmp tabulate blackjax fastprogress jaxopt mctx absl-py msgpack pyyaml rich toolz treescope typing-extensions einops
+	dm-haiku jmp tabulate blackjax fastprogress jaxopt mctx absl-py msgpack pyyaml rich toolz treescope typing-extensions einops \
+	numpyro multipledispatch tqdm distrax rlax dm-env tfp-nightly tf-keras-nightly dm-tree decorator cloudpickle gast six wrapt attrs \
+	ott-jax lox e3nn-jax opt_einsum sympy mpmath
 .venv-libraries/.done: pyproject.toml | $(PY)
 	@echo "making .venv-libraries"
 	@base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \

@@ -12,6 +12,7 @@ and semantics sagax has.
 
 from __future__ import annotations
 
+import dis
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -19,12 +20,13 @@ import importlib.metadata
 import importlib.util
 import sys
 from collections.abc import Iterable, Sequence
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 import sagax
-from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO
+from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO, PUBLIC, find_name
 from sagax._src import config
+from sagax._src.api.jit import JitFunction
 
 _OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
@@ -77,12 +79,19 @@ class _Internal(ModuleType):
     """An internal module of jax, with the names that libraries import and sagax has."""
 
     def __getattr__(self, name: str) -> Any:
-        if f"{self.__name__}.{name}"[4:] in INTERNALS:
+        module = self.__name__[4:]
+        if f"{module}.{name}" in INTERNALS:
             return importlib.import_module(f"{self.__name__}.{name}")
-        raise AttributeError(
-            f"{self.__name__}.{name} is internal to jax: `jax` means sagax in this process, which has of it only "
-            f"{', '.join(_available_names(self.__name__))}"
-        )
+        try:
+            found = find_name(module, name)
+        except AttributeError:
+            caller = sys._getframe(1)
+            text = _not_here(f"{self.__name__}.{name}", _asking(caller))
+            # `from module import name` would replace the text of an AttributeError
+            imported = caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]
+            raise (ImportError if imported else AttributeError)(text) from None
+        self.__dict__[name] = found
+        return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("__") and f"{self.__name__}.{name}"[4:] not in INTERNALS:
@@ -91,11 +100,31 @@ class _Internal(ModuleType):
             )
         super().__setattr__(name, value)
 
+    def __dir__(self) -> Iterable[str]:
+        public = PUBLIC.get(self.__name__[4:], ())
+        return sorted({*self.__dict__, *(n for m in public for n in dir(sys.modules.get(m)))})
 
-def _available_names(module: str) -> list[str]:
-    """List the names of an internal module."""
-    below = module[4:] + "."
-    return [*INTERNALS[module[4:]], *(m[len(below) :] for m in INTERNALS if m.startswith(below))]
+
+def _not_here(name: str, library: str) -> str:
+    """Say that a name of jax has no meaning here, which library asks for it, and how to report it."""
+    private = "internal to jax, and sagax has no equivalent" if "._src" in name else "not in sagax"
+    return (
+        f"{library} asks for {name}, which is {private}; `jax` means sagax in this process. If the library works with jax "
+        f"{JAX_VERSION}, please report this sentence as an issue of sagax, with the version of the library"
+    )
+
+
+def _asking(frame: FrameType | None) -> str:
+    """Return the package of the code that asks for a name, with the line."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not (file.startswith("<frozen importlib") or file == __file__):
+            name = frame.f_globals.get("__name__", "").partition(".")[0]
+            return (
+                f"{'this script' if name in ('', '__main__') else name} ({file}:{frame.f_lineno})"
+            )
+        frame = frame.f_back
+    return "a library"
 
 
 class _InternalLoader(importlib.abc.Loader):
@@ -106,6 +135,14 @@ class _InternalLoader(importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         module.__dict__.update(INTERNALS[module.__name__[4:]])
+
+
+def _find_public(real: str) -> importlib.machinery.ModuleSpec | None:
+    """Find a module of sagax; None if there is none, or no package around it."""
+    try:
+        return importlib.util.find_spec(real)
+    except ModuleNotFoundError:
+        return None
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -120,19 +157,11 @@ class _Finder(importlib.abc.MetaPathFinder):
             return importlib.machinery.ModuleSpec(
                 fullname, _InternalLoader(), origin=sagax.__file__, is_package=True
             )
-        if fullname.startswith("jax._src."):
-            raise ModuleNotFoundError(
-                f"No module named {fullname!r}: it is internal to jax, and `jax` means sagax in this process, which has of "
-                f"jax._src only {', '.join(_available_names('jax._src'))}",
-                name=fullname,
-            )
         real = "sagax" + fullname[3:]
-        found = importlib.util.find_spec(real)
+        found = None if fullname.startswith("jax._src.") else _find_public(real)
         if found is None:
-            raise ModuleNotFoundError(
-                f"No module named {fullname!r}: `jax` means sagax in this process, and sagax has no module {real!r}",
-                name=fullname,
-            )
+            text = f"No module named {fullname!r}: {_not_here(fullname, _asking(sys._getframe(1)))}"
+            raise ModuleNotFoundError(text, name=fullname)
         spec = importlib.machinery.ModuleSpec(
             fullname, _Loader(real), origin=found.origin, is_package=True
         )
@@ -169,6 +198,8 @@ def install() -> None:
             "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
             "first, or start the program with `python -m sagax run`"
         )
+    # libraries recognize jitted functions by the name of their type
+    JitFunction.__name__ = JitFunction.__qualname__ = "PjitFunction"
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path[:0] = [_Finder(), _Metadata()]
 

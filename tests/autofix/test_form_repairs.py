@@ -443,7 +443,7 @@ CASES = {
         "return_pair", ["    return (w**2, (w, 2 * w))"],
     ),
     "masses by numbers of protons": (
-        "TypeError", "hash: a traced value cannot be hashed: its content is not known yet", {},
+        "TypeError", "unhashable type: 'JitTracer'", {},
         "MASSES[n]",
         """
         import jax.numpy as jnp

@@ -279,7 +279,7 @@ def index_of_concrete_vector(jx):
     return [1, 2, 3][jx.numpy.array([1])]
 
 
-@case("unhashable type: arrays are compared element by")
+@case("unhashable type")
 def hash_of_array(jx):
     hash(jx.numpy.ones(3))
 

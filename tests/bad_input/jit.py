@@ -308,12 +308,12 @@ def argument_deleted(jx):
 # Other options -------------------------------------------------------------------------------------
 
 
-@case("cpu or cuda", "unknown platform 'abacus'")
+@case("cpu or cuda", "Unknown backend 'abacus'")
 def backend_unknown(jx):
     jx.jit(square, backend="abacus")(1.0)
 
 
-@case("cpu or cuda", "unknown platform 3")
+@case("cpu or cuda", "Unknown backend 3")
 def backend_number(jx):
     jx.jit(square, backend=3)(1.0)
 

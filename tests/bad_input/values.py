@@ -355,7 +355,7 @@ def block_until_ready_deleted(jx):
     jx.block_until_ready({"a": x})
 
 
-@case("cpu or cuda", "unknown platform 'abacus'")
+@case("cpu or cuda", "Unknown backend 'abacus'")
 def devices_of_unknown_backend(jx):
     jx.devices("abacus")
 

@@ -146,7 +146,8 @@ def test_an_error_that_is_thrown_tells_where_the_check_is(f, line, run):
     with pytest.raises(checkify.JaxRuntimeError) as caught:
         error.throw()
     assert line in str(caught.value)
-    assert str(error.get_exception()).splitlines()[0] == error.get()
+    assert error.get().endswith(str(error.get_exception()).splitlines()[0])
+    assert not str(error.get_exception()).startswith("at mapped index")  # as on jax
     with pytest.raises(ValueError, match="nothing takes up") as unchecked:
         sagax.jit(positive)(1.0)
     assert "checkify.check(x > 0" in str(unchecked.value)

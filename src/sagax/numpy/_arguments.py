@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -91,7 +91,7 @@ def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
         if concrete is None:
             raise ConcretizationTypeError(axis, f"axis argument to jnp.{function}().")
         axis = concrete
-    if isinstance(axis, (tuple, list)):
+    if isinstance(axis, Sequence) and not isinstance(axis, str):
         found = sorted([canonical_axis(a, ndim, function) for a in axis])
         if len(set(found)) != len(found):
             raise ArgumentValueError(
@@ -116,7 +116,7 @@ def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int
 
 def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
     """Normalize each of `axes` (an int or several) to a dimension, in this order; no duplicates."""
-    given: Any = axes if isinstance(axes, (tuple, list, range, np.ndarray, Array)) else (axes,)
+    given: Any = axes if isinstance(axes, (Sequence, np.ndarray, Array)) else (axes,)
     found = tuple([one_axis(function, a, ndim, argument) for a in given])
     if len(set(found)) != len(found):
         raise ArgumentValueError(

@@ -42,7 +42,9 @@ def shape(a: Any) -> tuple:
     >>> snp.shape(snp.ones((2, 3)))
     (2, 3)
     """
-    return np.shape(a) if isinstance(a, (list, tuple)) else with_aval("shape", a)[1].shape
+    if a is None or isinstance(a, (list, tuple)):  # None: the shape of a scalar, as for NumPy
+        return np.shape(a)
+    return with_aval("shape", a)[1].shape
 
 
 def ndim(a: Any) -> int:
@@ -341,7 +343,7 @@ def expand_dims(a: Any, axis: int | Sequence[int]) -> Array:
                 shape=(*shape[:d], 1, *shape[d:]),
                 broadcast_dimensions=(*range(d), *range(d + 1, n + 1)),
             )
-    new_axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    new_axes = axis if isinstance(axis, Sequence) else (axis,)
     rank = aval.ndim + len(new_axes)
     found = axes_in_order("expand_dims", new_axes, rank, "axis")
     return structural.expand_dims(a, found)
@@ -566,7 +568,7 @@ def roll(a: Any, shift: Any, axis: Axes = None) -> Array:
     if axis is None:
         flat = roll(_reshape(a, aval, (aval.size,)), shift, 0)
         return _reshape(flat, flat.aval, aval.shape)
-    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    axes = axis if isinstance(axis, Sequence) else (axis,)
     found = [one_axis("roll", d, aval.ndim) for d in axes]
     shifts = _shifts(shift)
     if len(shifts) == 1:

@@ -25,7 +25,7 @@ from sagax.numpy._conversion import asarray
 
 
 class _ScalarType(type):
-    """The class of scalar types: equal to its dtype, with the dtype's hash, and called to make arrays."""
+    """The class of scalar types: equal to its dtype, with the hash of NumPy's scalar type, called to make arrays."""
 
     dtype: np.dtype
 
@@ -33,7 +33,7 @@ class _ScalarType(type):
         return asarray(x, dtype=cls.dtype)
 
     def __hash__(cls) -> int:
-        return hash(cls.dtype)
+        return hash(cls.dtype.type)
 
     def __eq__(cls, other: object) -> Any:
         return cls is other or cls.dtype == other

@@ -12,6 +12,7 @@ import sagax.numpy._base as _base
 from sagax._src import config, trees
 from sagax._src.api.vmap import vmap
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.primitives.structural import reshape
 from sagax.numpy._conversion import asarray
 
@@ -72,13 +73,13 @@ def vectorize(
     parsed = None if signature is None else parse_signature(signature)
     name = getattr(pyfunc, "__name__", "pyfunc")
 
-    @functools.wraps(pyfunc, updated=())
+    @wraps(pyfunc)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         fixed = {i: x for i, x in enumerate(args) if i in excluded}
         given = [x for i, x in enumerate(args) if i not in fixed]
         labels = [i for i in range(len(args)) if i not in fixed]
 
-        @functools.wraps(pyfunc, updated=())
+        @wraps(pyfunc)
         def call(*items: Any) -> Any:
             everything = dict(fixed) | dict(zip(labels, items, strict=True))
             return pyfunc(*[everything[i] for i in range(len(args))], **kwargs)
@@ -111,7 +112,7 @@ def _over_keywords(
     keys = list(named)
     rest = {k: v for k, v in kwargs.items() if k not in named}
 
-    @functools.wraps(pyfunc, updated=())
+    @wraps(pyfunc)
     def call(*items: Any) -> Any:
         everything = dict(fixed) | dict(zip(labels, items[: len(labels)], strict=True))
         by_name = dict(zip(keys, items[len(labels) :], strict=True))

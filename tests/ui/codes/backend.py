@@ -1,3 +1,3 @@
 import sagax
 
-sagax.devices("abacus")  #~ SX0201 unknown platform 'abacus'
+sagax.devices("abacus")  #~ SX0201 Unknown backend 'abacus'

@@ -117,13 +117,19 @@ def _captured_names(source: Source, outer: ast.FunctionDef, inner: Function) -> 
     return list(dict.fromkeys(n for n in read if n in bound and n not in own))
 
 
+def _hashes_tracer(case: Case) -> bool:
+    """Return whether a traced value was hashed, or given for a static argument."""
+    message = case.facts.message
+    return "Tracer" in message and ("cannot be hashed" in message or "unhashable type" in message)
+
+
 # --- static arguments ----------------------------------------------------------------------------
 
 
 def mark_outer_static(case: Case) -> Iterator[Candidate]:
     """Mark as static what an outer jitted function passes for a static argument of an inner one."""
     name = case.facts.data.get("argument", "")
-    if "cannot be hashed" not in case.facts.message or "Tracer" not in case.facts.message:
+    if not _hashes_tracer(case):
         return
     for source, node in case.located(reversed(case.facts.frames)):
         for call in source.nodes(ast.Call, node):
@@ -169,7 +175,7 @@ def mark_static_in_checkpoint(case: Case) -> Iterator[Candidate]:
 @at_expression
 def look_up_in_table(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Look a traced number up in an array of the values of a dict with whole numbers as keys."""
-    if "cannot be hashed" not in case.facts.message or not isinstance(node, ast.Subscript):
+    if not _hashes_tracer(case) or not isinstance(node, ast.Subscript):
         return
     if not isinstance(node.value, ast.Name):
         return

@@ -18,6 +18,7 @@ from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core.value import Array, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
+from sagax._src.higher_order.float0_leaves import without_no_tangents
 
 __all__ = [
     "check_callable",
@@ -179,14 +180,16 @@ def positions_in_range(nums: Sequence[int]) -> Callable[[int], list[int]]:
 def flatten_arguments(
     transform: str, fun: Any, args: tuple, positions: Sequence[int] | None = None
 ) -> tuple[list, Any]:
-    """Flatten the positional arguments of a call, all or those at `positions`."""
+    """Flatten the positional arguments of a call, all or those at `positions`; float0 arrays are no leaves."""
     chosen = args if positions is None else tuple([args[k] for k in positions])
 
     def parts() -> list[tuple[str, Any]]:
         named = named_arguments(fun, args, {})
         return named if positions is None else [named[k] for k in positions]
 
-    return flatten_named(f"{transform} of {function_name(fun)}", chosen, parts)
+    return without_no_tangents(
+        *flatten_named(f"{transform} of {function_name(fun)}", chosen, parts)
+    )
 
 
 def check_operands(

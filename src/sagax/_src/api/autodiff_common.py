@@ -16,6 +16,7 @@ from sagax._src.core.tangents import Linear, Zero
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import convert, instantiate
@@ -182,7 +183,7 @@ def vjp_flat(
         outs, written = references.split(outs)
         references.store(written)
     total = len(outs)
-    outs, aux = flat.split([as_value(x) for x in outs])
+    outs, aux = flat.split(outs)  # what is not traced stays as it is: numbers are no arrays
     avals = [aval_of(x).to_tangent_aval() for x in values]
     zero_cotangents = [Zero(aval_of(outs[0])) for _ in range(total - len(outs))] if outs else []
     pull = Pullback(linear, marks, avals, zero_cotangents, _pulling(fun, name), safe_where)
@@ -223,7 +224,7 @@ def fix_other_arguments(
             full[k] = x
         return fun(*full, **kwargs)
 
-    functools.update_wrapper(partial, fun, updated=())
+    copy_attributes(partial, fun)
     partial.__qualname__ = function_name(fun)  # also for functions without a name
     return partial
 

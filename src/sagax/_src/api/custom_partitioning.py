@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 import math
 import re
@@ -29,6 +28,7 @@ from sagax._src.core.shardings import Sharding, Tiles
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.shard_map import Region
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
@@ -420,7 +420,7 @@ class custom_partitioning:
             "custom_partitioning", "static_argnums", static_argnums
         )
         self._defined: tuple[Callable, Any] | None = None
-        functools.update_wrapper(self, fun, updated=())
+        copy_attributes(self, fun)
 
     def def_partition(
         self,
@@ -499,7 +499,7 @@ class custom_partitioning:
                 *[next(constants) if i in fixed else next(values) for i in range(len(full))]
             )
 
-        functools.update_wrapper(call, self.fun, updated=())
+        copy_attributes(call, self.fun)
         body = trace_body(call, tree, [aval_of(x) for x in leaves], transform="custom_partitioning")
         if body.consts:
             raise ArgumentValueError(

@@ -36,7 +36,8 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.higher_order.float0_outputs import is_no_tangent
+from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.higher_order.float0_leaves import is_no_tangent, without_no_tangents
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
@@ -144,6 +145,9 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
             found,
             "give each array in primals a tangent; zeros where there is no change",
         )
+    if any(map(is_no_tangent, leaves)):
+        tangent_leaves = [t for p, t in zip(leaves, tangent_leaves) if not is_no_tangent(p)]
+        leaves, tree = without_no_tangents(leaves, tree)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, primals, {}))
     arguments.check_operands(leaves, paths, "jvp", fun)
     references, tangent_references = ReferenceArguments(leaves), ReferenceArguments(tangent_leaves)
@@ -513,7 +517,7 @@ def grad(
     def make(fun: Any) -> Callable:
         both = _value_and_grad("grad", fun, *options)
 
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def gradient(*args: Any, **kwargs: Any) -> Any:
             value, g = both(*args, **kwargs)
             return (g, value[1]) if has_aux else g
@@ -542,7 +546,7 @@ def _value_and_grad(
     single = checks.is_index(argnums)
     nums = checks.positions(name, "argnums", argnums)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def both(*args: Any, **kwargs: Any) -> Any:
         positions = arguments.pick_all(nums, len(args), name, fun, beyond=ArgumentError)
         leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
@@ -553,7 +557,7 @@ def _value_and_grad(
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs
         grads = tree.unflatten(pull([_one(aval_of(out))]))
-        value = out_tree.unflatten([out])
+        value = out_tree.unflatten([as_value(out)])
         return ((value, aux) if has_aux else value), (grads[0] if single else grads)
 
     return both

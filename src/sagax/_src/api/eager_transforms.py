@@ -9,7 +9,6 @@ eager. The executable rounds after each operation, so results are bit-identical.
 
 from __future__ import annotations
 
-import functools
 import threading
 import types
 from collections import OrderedDict
@@ -29,6 +28,7 @@ from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.diagnostics.spans import is_sagax
 from sagax._src.function_analysis.identity import Same
 from sagax._src.lazy_import import lazy_imports
@@ -101,7 +101,7 @@ def transformed(
     transformation = Transformation(key, transform, fun, dynamic, dynamic_scalars)
     cache: _SignatureCache | None = None
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def call(*args: Any, **kwargs: Any) -> Any:
         nonlocal cache
         if state.trace is not evaluation:
@@ -144,7 +144,7 @@ def jit_if_pure(fun: Any, key: tuple, args: tuple) -> Any:
     _, look_up, operands = found
     call, hidden = look_up.call, operands[: len(operands) - len(trees.leaves(args))]
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def jitted(*given: Any) -> Any:
         return call(*hidden, *trees.leaves(given))
 
@@ -455,7 +455,7 @@ def _trace(
         for i, x in constants:
             full.insert(i, x)
         some, named = tree.unflatten(full)
-        return fun(*some, **named)
+        return _with_untraced_results(fun(*some, **named))
 
     flat_fun.__name__ = flat_fun.__qualname__ = function_name(base)
     flat_fun.__module__ = getattr(base, "__module__", flat_fun.__module__)
@@ -469,6 +469,32 @@ def _trace(
         raise purity.Impure("it has effects")
     calls = tuning.EAGER_TRANSFORM_CALLS_PER_EQUATION * _count_operations(closed.jaxpr)
     return _Compiled(call, captured, int(calls))
+
+
+class _Untraced:
+    """A value that a function returns as it is, in the structure of the result; without leaves."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+_node: Any = _Untraced  # the value itself after unflattening
+trees.register_pytree_node(_node, lambda x: ((), x), lambda box, _: box.value)
+
+
+def _is_untraced(x: Any) -> bool:
+    """Return whether `x`, a result of a traced function, is a number or an array of NumPy."""
+    return type(x) in _SCALARS or (type(x) is np.ndarray and x.dtype != dtypes.float0)
+
+
+def _with_untraced_results(result: Any) -> Any:
+    """Return a result whose numbers and NumPy arrays stay such: a compiled function would convert them."""
+    leaves, tree = _flatten(result)
+    if not any(map(_is_untraced, leaves)):
+        return result
+    return tree.unflatten([_Untraced(x) if _is_untraced(x) else x for x in leaves])
 
 
 def _count_operations(jaxpr: Jaxpr) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 from sagax._src.api import arguments
 from sagax._src.api.jit import jit
+from sagax._src.diagnostics.function_wrappers import wraps
 
 
 def xla_computation(
@@ -50,7 +50,7 @@ def xla_computation(
         backend=backend,
     )
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def make(*args: Any, **kwargs: Any) -> Any:
         lowered = jitted.lower(*args, **kwargs)
         computation = lowered.compiler_ir("hlo")

@@ -24,6 +24,7 @@ from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq
@@ -122,7 +123,7 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
     single = checks.is_index(argnums)
     nums = checks.positions(name, "argnums", argnums)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = arguments.pick_all(nums, len(args), name, fun)
         leaves, tree = arguments.flatten_arguments(name, fun, args, positions)
@@ -231,7 +232,7 @@ def _jacrev(
     single = checks.is_index(argnums)
     nums = checks.positions(name, "argnums", argnums)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         positions = arguments.pick_all(nums, len(args), name, fun)
         leaves, tree = arguments.flatten_arguments(name, fun, args, positions)

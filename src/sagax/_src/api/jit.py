@@ -11,13 +11,13 @@ import types
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees, tuning
+from sagax._src import config, trees
 from sagax._src.api import arguments
+from sagax._src.api.dict_arguments import leaves_of_dicts, note_dicts
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
 from sagax._src.core.dispatch_keys import call_key, trace_key
@@ -30,9 +30,14 @@ from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, NonFiniteError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.function_analysis import identity
 from sagax._src.higher_order.call import call
-from sagax._src.higher_order.float0_outputs import without_no_tangents
+from sagax._src.higher_order.float0_leaves import (
+    hidden_in_arguments,
+    is_no_tangent,
+    without_no_tangents,
+)
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, transfer_guard, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
@@ -191,45 +196,14 @@ def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
         jitted._fast = False
 
 
-# -- large dicts of arrays as arguments ------------------------------------------------------------
+class _Signature:
+    """The signature of a jitted function, for `inspect.signature` with any options; the class has none."""
 
-_MOST_DICTS = 64
-
-
-def _leaves_of_dicts(args: tuple, known: dict[tuple, tuple]) -> tuple[list, Any] | None:
-    """Flatten arguments that are arrays and dicts of arrays, if their keys were recorded before.
-
-    Comparing keys with recorded ones is much faster than a general flattening.
-    """
-    found = known.get(tuple([tuple(x) if type(x) is dict else type(x) for x in args]))
-    if found is None:
-        return None
-    tree, getters = found
-    leaves: list = []
-    for x, get in zip(args, getters):
-        if get is None:
-            leaves.append(x)
-        else:
-            leaves += get(x)
-    return leaves, tree
-
-
-def _note_dicts(args: tuple, leaves: list, tree: Any, known: dict[tuple, tuple]) -> None:
-    """Record the keys of arguments with large dicts."""
-    if not any(type(x) is dict and len(x) >= tuning.NOTED_DICT_MIN_KEYS for x in args):
-        return
-    if not all(type(x) is ConcreteArray or (type(x) is dict and len(x) > 1) for x in args):
-        return
-    try:
-        getters = [itemgetter(*sorted(x)) if type(x) is dict else None for x in args]
-    except TypeError:  # incomparable keys
-        return
-    found = [y for x, get in zip(args, getters) for y in (get(x) if get else (x,))]
-    if len(found) == len(leaves) and all(x is y for x, y in zip(found, leaves)):
-        if len(known) >= _MOST_DICTS:
-            known.clear()
-        keys = tuple([tuple(x) if type(x) is dict else type(x) for x in args])
-        known[keys] = tree, getters
+    def __get__(self, jitted: JitFunction | None, owner: type) -> Any:
+        found = None if jitted is None else arguments.signature(jitted._fun)
+        if found is None:
+            raise AttributeError("__signature__")
+        return found
 
 
 class JitFunction:
@@ -306,7 +280,7 @@ class JitFunction:
         self._name = getattr(fun, "__name__", None) or function_name(fun)
         self._boundary = tracing(fun, "jit")
         self._running = running(fun, "jit")
-        functools.update_wrapper(self, fun, updated=())
+        copy_attributes(self, fun)
         if events.jit_created.function is not None:
             events.jit_created.function(self)
 
@@ -324,6 +298,8 @@ class JitFunction:
     # methods: `jit` on a function in a class body binds like a function
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    __signature__ = _Signature()
 
     def __repr__(self) -> str:
         return f"<jitted function {function_name(self._fun)}>"
@@ -380,7 +356,7 @@ class JitFunction:
                     device = None
                 found = None
                 if self._dicts and not kwargs:
-                    found = _leaves_of_dicts(args, self._dicts)
+                    found = leaves_of_dicts(args, self._dicts)
                 if found is None:
                     try:
                         found = _flatten((args, kwargs))
@@ -424,6 +400,8 @@ class JitFunction:
         leaves, tree = self._flatten(args, dyn_args, dyn_kwargs)
         references = False
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
+            if any(map(is_no_tangent, leaves)):
+                return self._general(*hidden_in_arguments(args, kwargs))
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
             references = any(type(x) is Ref for x in leaves)
         if state.trace is not evaluation:
@@ -473,7 +451,7 @@ class JitFunction:
                 *new_entry, key, statics, tree, committed, args, kwargs
             )
             if self._all_dynamic and not kwargs:
-                _note_dicts(args, leaves, tree, self._dicts)
+                note_dicts(args, leaves, tree, self._dicts)
         # an entry for references takes arrays
         no_buffers = references or type(committed) is Placement
         bufs = [] if no_buffers else [a.buffer() for a in arrays]
@@ -853,6 +831,8 @@ class JitFunction:
         with self._boundary:
             statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
             leaves, tree = self._flatten(args, dyn_args, dyn_kwargs)
+            if any(map(is_no_tangent, leaves)):
+                return self._stage(*hidden_in_arguments(args, kwargs))
             arguments.check_operands(
                 [0 if is_shaped(x) else x for x in leaves],
                 lambda: self._paths(args, kwargs),
@@ -868,6 +848,7 @@ class JitFunction:
     def trace(self, *args: Any, **kwargs: Any) -> stages.TracedStage:
         """Trace the function for arrays or `ShapeDtypeStruct`s; the result has `.jaxpr` and `.lower()`."""
         traced, tree, statics, _ = self._stage(args, kwargs)
+        args, kwargs = hidden_in_arguments(args, kwargs)
         return stages.TracedStage(self, traced, tree, args, kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> stages.LoweredStage:
@@ -887,6 +868,9 @@ class JitFunction:
 
     def _cache_size(self) -> int:
         return len(self._caches.calls)
+
+
+PjitFunction = JitFunction  # jax's name of the type, which `sagax.as_jax` gives it
 
 
 def jit(

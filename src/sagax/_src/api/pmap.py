@@ -23,6 +23,7 @@ from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_code, function_name, running, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.shard_map import Region
 from sagax._src.primitives.structural import expand_dims, reshape
 from sagax._src.runtime import commit_sites
@@ -85,7 +86,7 @@ def pmap(
         if not devices:
             raise ArgumentValueError.about("pmap", "devices", "no devices", "at least one")
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def whole(*args: Any, **kwargs: Any) -> Any:
         return _apply(
             fun, axis_name, in_axes, out_axes, static, devices, backend, axis_size, args, kwargs
@@ -103,7 +104,7 @@ def pmap(
             return None
         return _whole(fun, mesh, in_axes, static, axis_size, args, kwargs)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         found = over_processes(args, kwargs)
         if found is None:

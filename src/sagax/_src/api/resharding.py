@@ -17,6 +17,7 @@ from sagax._src.core.shardings import NamedSharding, Sharding, ShardingError, sh
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import (
     check_not_manual,
@@ -177,7 +178,7 @@ def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any 
     arguments.check_callable(f, "auto_axes")
     default = out_sharding
 
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def within(*args: Any, out_sharding: Any = None, **kwargs: Any) -> Any:
         requested = default if out_sharding is None else out_sharding
         mesh = _mesh_for("auto_axes", (args, kwargs))
@@ -226,7 +227,7 @@ def explicit_axes(
     arguments.check_callable(f, "explicit_axes")
     default = in_sharding
 
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def within(*args: Any, in_sharding: Any = None, **kwargs: Any) -> Any:
         requested = default if in_sharding is None else in_sharding
         mesh = _mesh_for("explicit_axes", (args, kwargs))

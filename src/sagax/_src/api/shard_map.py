@@ -11,11 +11,14 @@ from sagax._src.api import arguments
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, meshes
+from sagax._src.core.avals import ShapedArray
 from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, ShardingError, check_axes
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.higher_order.float0_leaves import NoTangent, is_no_tangent
 from sagax._src.higher_order.shard_map import Region
 from sagax._src.higher_order.trace_bodies import trace_body
 
@@ -96,7 +99,7 @@ def shard_map(
     for name, specs in (("in_specs", in_specs), ("out_specs", out_specs)):
         _check_specs(name, specs)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def mapped(*args: Any) -> Any:
         region = Region(*_axes(fun, mesh, axis_names), bool(check_vma))
         return _apply(fun, region, in_specs, out_specs, args)
@@ -171,6 +174,20 @@ def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: t
     leaves, tree = arguments.flatten_named(
         label, args, lambda: arguments.named_arguments(fun, args, {})
     )
+    if any(map(is_no_tangent, leaves)):  # each device gets its part of the shape
+        hidden = [
+            NoTangent(
+                x.shape
+                if s is None or s is Infer
+                else region.part(ShapedArray(x.shape, bool), s).shape
+            )
+            if is_no_tangent(x)
+            else x
+            for x, s in zip(leaves, specs, strict=True)
+        ]
+        specs = [s for x, s in zip(leaves, specs, strict=True) if not is_no_tangent(x)]
+        args = tree.unflatten(hidden)
+        leaves, tree = trees.flatten(args)
     paths = functools.cache(lambda: arguments.leaf_paths(fun, args, {}))
     mapped = [s is not None for s in specs]
     values = [x for x, m in zip(leaves, mapped, strict=True) if m]
@@ -207,7 +224,7 @@ def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: t
 def _with_fixed(fun: Callable, tree: Any, leaves: Sequence[Any], mapped: Sequence[bool]) -> Any:
     """Fix the leaves of the arguments of `fun` that have no specification."""
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def partial(*parts: Any) -> Any:
         given = iter(parts)
         full = [next(given) if m else x for x, m in zip(leaves, mapped, strict=True)]

@@ -354,7 +354,7 @@ class CompiledStage(_Stage):
 
         None for an argument that the executable does not use.
         """
-        return self._tree_of_shardings(self._compiled.in_shardings)
+        return self.in_tree.unflatten(self._flat_shardings(self._compiled.in_shardings))
 
     @property
     def output_shardings(self) -> Any:
@@ -371,7 +371,7 @@ class CompiledStage(_Stage):
 
         Both fields are None for an argument that the executable does not use.
         """
-        shardings = trees.leaves(self.input_shardings, _is_sharding)
+        shardings = self._flat_shardings(self._compiled.in_shardings)
         formats = map(_row_major, self._signature.in_avals, shardings)
         return self.in_tree.unflatten(formats)
 
@@ -381,19 +381,19 @@ class CompiledStage(_Stage):
         shardings = trees.leaves(self.output_shardings, _is_sharding)
         return self.out_tree.unflatten(map(_row_major, self._compiled.out_avals, shardings))
 
-    def _tree_of_shardings(self, found: Sequence[Any] | None) -> Any:
+    def _flat_shardings(self, found: Sequence[Any] | None) -> list:
+        """Return the sharding of each leaf of the arguments; None if the executable does not use it."""
         compiled, hidden = self._compiled, len(self._consts)
         count = hidden + len(self._signature.in_avals)
         order = range(count) if compiled.kept is None else compiled.kept
         if found is None:
             found = [single(compiled.device)] * len(order)
         by_position = dict(zip(order, found, strict=True))
-        return self.in_tree.unflatten([by_position.get(i) for i in range(hidden, count)])
+        return [by_position.get(i) for i in range(hidden, count)]
 
     def _check_shardings(self, arrays: Sequence[ConcreteArray]) -> None:
         """Raise for an argument that is committed to other devices than the function was compiled for."""
-        args, kwargs = self.input_shardings
-        shardings = [*trees.leaves(args, _is_sharding), *trees.leaves(kwargs, _is_sharding)]
+        shardings = self._flat_shardings(self._compiled.in_shardings)
         names = self._signature.names
         for x, sharding, name in zip(arrays, shardings, names, strict=True):
             if x._device is not None and sharding is not None:

@@ -13,12 +13,14 @@ from sagax._src.api.jit import JitFunction, clear_caches, jit
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
+from sagax._src.core import dtypes
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import Sharding, ShardingError
 from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, map_limit
@@ -63,7 +65,7 @@ def make_jaxpr(
         inline=False,
     )
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def make(*args: Any, **kwargs: Any) -> Any:
         with current(AxisTrace(state.trace, axes)):
             traced = jitted.trace(*args, **kwargs)
@@ -99,7 +101,7 @@ def _filled(fun: Callable) -> Callable:
     def fill(x: Any) -> Any:
         return zeros_of(x.aval) if type(x) is ShapeDtypeStruct else x
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def filled(*args: Any, **kwargs: Any) -> Any:
         return trees.tree_map(fill, fun(*args, **kwargs))
 
@@ -226,7 +228,7 @@ def _put(x: Any, device: Any) -> Any:
 
 
 def device_get(x: Any) -> Any:
-    """Copy every array in the pytree `x` to a NumPy array.
+    """Copy every array in the pytree `x` to a NumPy array; arrays of PRNG keys stay as they are.
 
     >>> sagax.device_get({"a": snp.arange(2)})
     {'a': array([0, 1], dtype=int32)}
@@ -238,7 +240,7 @@ def device_get(x: Any) -> Any:
 def _get(x: Any) -> Any:
     """Return the data of an array; a value without data (yet) is returned unchanged."""
     if type(x) is ConcreteArray:
-        return x.fetched().__array__()
+        return x if dtypes.is_extended(x.aval.dtype) else x.fetched().__array__()
     return x.__array__() if hasattr(x, "__array__") and not isinstance(x, Tracer) else x
 
 
@@ -268,7 +270,7 @@ def named_call(fun: Callable, *, name: str | None = None) -> Callable:
     arguments.check_callable(fun, "named_call")
     label = name or getattr(fun, "__name__", "fun")
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def inside(*args: Any, **kwargs: Any) -> Any:
         with named_scope(label):
             return fun(*args, **kwargs)

@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.autodiff_common import info_of
@@ -15,10 +17,11 @@ from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import check_results
 from sagax._src.core import dims
 from sagax._src.core.high_types import MappingSpec
-from sagax._src.core.value import aval_of, is_operand
+from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.higher_order.float0_outputs import is_no_tangent, without_no_tangents
+from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.higher_order.float0_leaves import is_no_tangent, without_no_tangents
 from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import reduce_sum
@@ -103,7 +106,7 @@ def _mapped(
 ) -> Callable:
     """Map with checked options."""
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
             raise ArgumentValueError(
@@ -122,6 +125,12 @@ def _mapped(
         )
         paths = functools.cache(lambda: arguments.leaf_paths(fun, args, kwargs))
         axes = _spread_in(fun, in_axes, args, kwargs)
+        if any(map(is_no_tangent, leaves)):  # each example gets its part of the shape
+            leaves = [
+                _example_of_no_tangent(x, axis) if is_no_tangent(x) else x
+                for x, axis in zip(leaves, axes, strict=True)
+            ]
+            axes = [None if is_no_tangent(x) else axis for x, axis in zip(leaves, axes)]
         # unmapped arguments are passed unchanged, and may be anything
         mapped_leaves = [0 if axis is None else x for x, axis in zip(leaves, axes, strict=True)]
         arguments.check_operands(mapped_leaves, paths, "vmap", fun)
@@ -148,7 +157,10 @@ def _mapped(
             cell[:] = [out_tree]
             return outs
 
-        values = [as_value(x) if is_operand(x) else x for x in references.values]
+        # unmapped numbers stay numbers, by which Python code may decide
+        values = [
+            x if d is None else as_value(x) for x, d in zip(references.values, in_dims, strict=True)
+        ]
         mapped_avals = [None if d is None else aval_of(x) for x, d in zip(values, in_dims)]
         cut = batch_transform.example_sharding(mapped_avals, in_dims)
         axis = batch_transform.BatchAxis(size, axis_name, spmd_axis_name, cut)
@@ -202,6 +214,11 @@ def _mapped(
         return out_tree.unflatten(moved_outs)
 
     return mapped
+
+
+def _example_of_no_tangent(x: Any, axis: int | None) -> Any:
+    """Return the float0 array of one example, of a batch mapped along `axis`."""
+    return x if axis is None else np.zeros(np.delete(x.shape, axis), x.dtype)
 
 
 def _axis_ok(axis: Any) -> bool:

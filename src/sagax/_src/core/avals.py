@@ -157,8 +157,11 @@ class ShapedArray:
             self._tangent = tangent if tangent is not self else self
         return tangent
 
-    # jax's newer name of the same method
+    # jax's newer and older names of the same method
     def to_cotangent_aval(self) -> ShapedArray:
+        return self.to_tangent_aval()
+
+    def at_least_vspace(self) -> ShapedArray:
         return self.to_tangent_aval()
 
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:

@@ -497,7 +497,8 @@ def issubdtype(a: Any, b: Any) -> bool:
     >>> issubdtype("bfloat16", np.floating)
     True
     """
-    a, b = (x if isinstance(x, type) else _any_dtype(x) for x in (a, b))
+    # None names NumPy's default dtype, as for NumPy
+    a, b = (x if isinstance(x, type) else _any_dtype(float64 if x is None else x) for x in (a, b))
     return _issubdtype(a, b)
 
 
@@ -651,8 +652,11 @@ class IntegerOverflow(errors.SagaxError, OverflowError):
 
 
 def check_python_int(value: int, dtype: Any, what: str = "Python int") -> None:
-    """Raise IntegerOverflow (an OverflowError) if an int does not fit an integer dtype."""
-    if kind(dtype) not in "iu":
+    """Raise IntegerOverflow (an OverflowError) if an int does not fit an integer dtype.
+
+    Ints of 2 and 4 bits wrap around, as they do where NumPy converts to them.
+    """
+    if kind(dtype) not in "iu" or itemsize_bits(dtype) < 8:
         return
     low, high = _range(dtype)
     if not low <= value <= high:
@@ -824,7 +828,8 @@ def promote_types(a: Any, b: Any) -> Any:
     (dtype('float32'), dtype('float64'))
     """
     settings = config.current()
-    operands = tuple((as_dtype(x), _is_weak_type(x)) for x in (a, b))
+    given = [float64 if x is None else x for x in (a, b)]  # NumPy's default dtype
+    operands = tuple((as_dtype(x), _is_weak_type(x)) for x in given)
     dtype, _ = promote(operands, True, settings.numpy_dtype_promotion)
     widened = not settings.x64 and not any(given in _NARROW for given, _ in operands)
     return _NARROW.get(dtype, dtype) if widened else dtype

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
@@ -41,6 +41,13 @@ class Literal:
 
 
 Atom = Var | Literal
+
+
+class SourceInfo(NamedTuple):
+    """The origin of an operation."""
+
+    traceback: Any
+    name_stack: str  # names given by named_scope, joined by "/"
 
 
 class Eqn:
@@ -91,6 +98,11 @@ class Eqn:
     def traceback(self) -> Any:
         """The stack that recorded the operation; None if there is none."""
         return self.inner if self.outer is None else joined(self.inner, self.outer)
+
+    @property
+    def source_info(self) -> SourceInfo:
+        """The origin of the operation: the stack that recorded it, and its name scopes."""
+        return SourceInfo(self.traceback, self.scope)
 
 
 class DebugInfo:

@@ -277,6 +277,14 @@ class Primitive:
             return [a.with_vma(varying | a.vma) for a in out]
         return out.with_vma(varying | out.vma)
 
+    # For libraries that walk jaxprs: `bind` takes the parameters of an equation as they are.
+    call_primitive = False
+    map_primitive = False
+
+    def get_bind_params(self, params: dict) -> dict:
+        """Return the parameters with which `bind` repeats an equation."""
+        return params
+
     def rule(self, slot: str) -> Callable[..., Any]:
         """Return the rule in `slot`; raise an error that names primitive and rule without one."""
         rule = getattr(self, slot + "_rule")

@@ -62,6 +62,11 @@ class Trace:
         # the named axes that this trace introduces, or None
         self.axis: tuple[NamedAxis, ...] | None = None
 
+    @property
+    def main(self) -> Trace:
+        """The identity of the trace, by which libraries recognize its tracers: the trace itself."""
+        return self
+
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
         raise NotImplementedError(type(self).__name__)
 
@@ -378,14 +383,6 @@ class Tracer(Array):
 
     def copy_to_host_async(self) -> None:
         return None
-
-    def __hash__(self) -> int:
-        raise errors.ArgumentError(
-            "a traced value cannot be hashed: its content is not known yet",
-            function="hash",
-            got=self,
-            fix="do not use it in a set, as a dict key or as a static argument; compare shapes or names instead",
-        )
 
     def __len__(self) -> int:
         return len(self.aval)

@@ -30,6 +30,8 @@ class Array:
     __slots__ = ()
     # NumPy must leave `np_array + x` to our reflected operators
     __array_priority__ = 100
+    # compared element by element; a method that raises would pass as `collections.abc.Hashable`
+    __hash__ = None  # type: ignore[assignment]
 
     aval: ShapedArray
 

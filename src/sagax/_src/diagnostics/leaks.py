@@ -20,6 +20,7 @@ import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, cast
 
+from sagax._src.diagnostics.function_wrappers import wrapped_by
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.provenance import find_creation
 from sagax._src.diagnostics.source import (
@@ -408,7 +409,7 @@ def _referents(reference: _Reference, seen: set[int]) -> Iterator[_Reference]:
         for name, item in list(vars(held).items()) if not _is_sagax_module(held.__module__) else ():
             yield _Reference(item, functools.partial(_class_holder, held, name))
     elif _is_sagax_module(kind.__module__):
-        if (wrapped := getattr(held, "__wrapped__", None)) is not None:
+        if (wrapped := wrapped_by(held)) is not None:
             yield _Reference(wrapped, holder)
     elif kind.__module__ not in ("builtins", "numpy", "functools"):
         yield from _attribute_references(held)

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import CodeType
 from typing import Any, NamedTuple, cast
 
+from sagax._src.diagnostics.function_wrappers import wrapped_by
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.syntax import character_column
 
@@ -24,8 +25,8 @@ def function_code(function: Any) -> CodeType | None:
     for _ in range(20):
         if isinstance(function, functools.partial):
             function = cast("Any", function).func
-        elif hasattr(function, "__wrapped__"):
-            function = function.__wrapped__
+        elif (inner := wrapped_by(function)) is not None:
+            function = inner
         elif hasattr(function, "__func__"):
             function = function.__func__
         else:

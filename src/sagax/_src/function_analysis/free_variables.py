@@ -21,6 +21,7 @@ import numpy as np
 
 from sagax._src.core import dtypes
 from sagax._src.core.trace import is_concrete
+from sagax._src.diagnostics.function_wrappers import wrapped_by
 from sagax._src.diagnostics.spans import is_user_file
 from sagax._src.frozen_class import record
 from sagax._src.function_analysis import bytecode
@@ -138,8 +139,8 @@ def find_free_variables(fun: Any, bound: Mapping[str, Any]) -> list[FreeVariable
             elif isinstance(function, functools.partial):
                 known = {**function.keywords, **known}
                 function, first = function.func, (*function.args, *first)
-            elif not isinstance(function, types.FunctionType) and hasattr(function, "__wrapped__"):
-                function = function.__wrapped__
+            elif not isinstance(function, types.FunctionType) and wrapped_by(function) is not None:
+                function = wrapped_by(function)
             else:
                 break
         if not isinstance(function, types.FunctionType) or not _is_own(function.__code__):
@@ -241,7 +242,7 @@ def _enter_callable(value: Any, enter: Any) -> None:
     """Enter a callable object: a jitted function or an instance with `__call__`."""
     if isinstance(value, type):
         return
-    if hasattr(value, "__wrapped__"):
+    if wrapped_by(value) is not None:
         enter(value)
     else:
         call = getattr(type(value), "__call__", None)  # noqa: B004  what runs, not whether
@@ -301,7 +302,7 @@ def _attribute(value: Any, name: str, enter: Any) -> Link | None:
     if isinstance(on_class, classmethod):
         enter(types.MethodType(on_class.__func__, kind))
         return None
-    if hasattr(type(on_class), "__get__") or hasattr(on_class, "__wrapped__"):
+    if hasattr(type(on_class), "__get__") or wrapped_by(on_class) is not None:
         if value is not kind and callable(on_class):
             enter(types.MethodType(on_class, value))
         elif callable(on_class):

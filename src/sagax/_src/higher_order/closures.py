@@ -14,6 +14,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.custom_derivatives import custom_vjp
 from sagax._src.higher_order.trace_bodies import Body, operand_leaves, trace_body
 
@@ -144,7 +145,7 @@ def custom_gradient(
             )
         return result[0], result[1]
 
-    @functools.wraps(user, updated=())
+    @wraps(user)
     def value(*args: Any) -> Any:
         return pair(*args)[0]
 

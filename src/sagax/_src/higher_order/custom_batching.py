@@ -25,6 +25,7 @@ from sagax._src.core.tangents import Zero, nonzero_marks, nonzero_tangents
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.higher_order.call import call, jit_p
 from sagax._src.higher_order.custom_derivatives import UndefinedRuleError, resolve_kwargs
 from sagax._src.higher_order.scan import traced_scan
@@ -209,7 +210,7 @@ class custom_vmap:
     def __init__(self, fun: Callable) -> None:
         check_function(fun, "the first argument is the function", "custom_vmap", "fun")
         wrapper: Any = self
-        functools.update_wrapper(wrapper, fun, updated=())
+        copy_attributes(wrapper, fun)
         self.fun = fun
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:

@@ -682,7 +682,7 @@ def _(*avals: Any, out_avals: tuple, live: tuple, **_: Any) -> list:
 
 def _no_forward(*_: Any, name: str, **__: Any) -> Any:
     raise ArgumentError(
-        f"can't apply forward-mode differentiation (jvp) to a custom_vjp function: {name} has a reverse rule only",
+        f"can't apply forward-mode autodiff (jvp) to a custom_vjp function: {name} has a reverse rule only",
         function="custom_vjp",
         fix="use reverse mode (grad, vjp, jacrev), or give the function a custom_jvp rule, which serves both",
     )

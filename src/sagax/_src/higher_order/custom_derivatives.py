@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 from sagax._src import trees
@@ -22,6 +23,7 @@ from sagax._src.core.tangents import Zero
 from sagax._src.core.value import aval_of, is_argument, is_operand, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.diagnostics.function_wrappers import copy_attributes, wraps
 from sagax._src.higher_order import backward_logs
 from sagax._src.higher_order.custom_derivative_primitives import (
     FlatFunction,
@@ -33,7 +35,11 @@ from sagax._src.higher_order.custom_derivative_primitives import (
     custom_jvp_p,
     custom_vjp_p,
 )
-from sagax._src.higher_order.float0_outputs import is_no_tangent
+from sagax._src.higher_order.float0_leaves import (
+    hidden_in_structure,
+    is_no_tangent,
+    without_no_tangents,
+)
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
 
@@ -105,7 +111,7 @@ class _Custom:
     ) -> None:
         self._check_function(fun, "fun")
         wrapper: Any = self
-        functools.update_wrapper(wrapper, fun, updated=())
+        copy_attributes(wrapper, fun)
         self.fun = fun
         self.nondiff_argnums = (
             *checks.positions(type(self).__name__, "nondiff_argnums", nondiff_argnums, repr),
@@ -195,7 +201,7 @@ def arguments_of(fun: Callable) -> list[str]:
 
 def resolve_kwargs(fun: Callable, args: tuple, kwargs: dict) -> list:
     """Return all arguments by position, keywords and defaults included."""
-    if not kwargs and not getattr(fun, "__defaults__", None):
+    if not kwargs and type(fun) is FunctionType and not fun.__defaults__:
         return list(args)
     sig = signature(fun)
     if sig is None:
@@ -282,7 +288,7 @@ class custom_jvp(_Custom):
                 fix=f"set the rule first: {self.name}.defjvp(rule)",
             )
         dynamic, fixed, positions = self._split(args, kwargs)
-        leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
+        leaves, tree = without_no_tangents(*trees.flatten_argument(self.name, "arguments", dynamic))
         self._check(leaves, dynamic, positions)
         cell: list[Any] = []
 
@@ -371,7 +377,7 @@ def _call_flat(
     for i in range(total):
         args[i] = by_position[i] if i in by_position else next(rest)
     result = fun(*args)
-    outs, out_tree = trees.flatten_argument(name, "result", result)
+    outs, out_tree = without_no_tangents(*trees.flatten_argument(name, "result", result))
     check_results(outs, result, name, fun)
     return outs, [out_tree]
 
@@ -433,7 +439,7 @@ class custom_vjp(_Custom):
         """
         self._check_function(bwd, "bwd")
 
-        @functools.wraps(bwd, updated=())
+        @wraps(bwd)
         def without_logs(*args: Any) -> Any:
             return backward_logs.split(bwd(*args), function_name(bwd))
 
@@ -446,7 +452,7 @@ class custom_vjp(_Custom):
                 fix=f"set the rules first: {self.name}.defvjp(fwd, bwd)",
             )
         dynamic, fixed, positions = self._split(args, kwargs)
-        leaves, tree = trees.flatten_argument(self.name, "arguments", dynamic)
+        leaves, tree = without_no_tangents(*trees.flatten_argument(self.name, "arguments", dynamic))
         self._check(leaves, dynamic, positions)
         # the backward rule lives as long as the pullback: it holds types, not values
         avals = [aval_of(x) for x in leaves]
@@ -518,13 +524,17 @@ class custom_vjp(_Custom):
             )
         check_results(outs, pair[0], "custom_vjp", self.fwd)
         cell[:] = [out_tree]
-        residuals, tree_of_residuals = trees.flatten_argument(fwd_name, "residuals", pair[1])
+        residuals, tree_of_residuals = without_no_tangents(
+            *trees.flatten_argument(fwd_name, "residuals", pair[1])
+        )
         for i, x in enumerate(residuals):
             if not is_argument(x):
                 raise unusable_leaf(
                     x,
                     f"custom_vjp fwd rule {fwd_name}",
-                    trees.argument_path("residuals", trees.key_paths(pair[1])[i]),
+                    trees.argument_path(
+                        "residuals", trees.key_paths(hidden_in_structure(pair[1]))[i]
+                    ),
                     "give it to bwd as an argument in nondiff_argnums",
                 )
         res_tree[:] = [tree_of_residuals]
@@ -571,14 +581,15 @@ class custom_vjp(_Custom):
         for i, (part, expected) in enumerate(zip(result, primal, strict=True)):
             primal_leaves, primal_tree = trees.flatten(expected)
             if part is None:
-                out.extend([None] * len(primal_leaves))
+                out.extend([None] * sum(not is_no_tangent(x) for x in primal_leaves))
                 continue
             try:
-                out.extend(
+                cotangents = (
                     trees.broadcast_prefix(part, expected, is_leaf=lambda x: x is None)
                     if _has_none(part)
                     else primal_tree.flatten_up_to(part)
                 )
+                out += [ct for ct, x in zip(cotangents, primal_leaves) if not is_no_tangent(x)]
             except (ValueError, TypeError):
                 found = trees.structure_mismatch(
                     expected, part, f"argument {i} of {self.name}", f"output {i} of {bwd_name}"

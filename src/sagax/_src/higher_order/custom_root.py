@@ -7,7 +7,6 @@ implicit function theorem; the derivative of the solution of A x = b solves A x'
 from __future__ import annotations
 
 import dataclasses
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,6 +25,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import Zero, linear_marks, nonzero_marks, nonzero_tangents
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import (
@@ -138,7 +138,7 @@ def custom_root(
         "custom_root", "f", body.out_tree, body.jaxpr.out_avals, "initial_guess", tree, avals
     )
 
-    @functools.wraps(solve, updated=())
+    @wraps(solve)
     def search(start: Any) -> Any:
         return solve(f, start)
 
@@ -423,7 +423,7 @@ def custom_linear_solve(
         return tree.unflatten(eval_jaxpr(product.jaxpr.jaxpr, (), *product.consts, *leaves))
 
     def solved(what: str, fun: Callable, multiply: Callable) -> tuple[Body, Any]:
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def one_solve(y: Any) -> Any:
             return fun(multiply, y)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from sagax._src.core.tangents import (
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.diagnostics.function_wrappers import copy_attributes
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivatives import UndefinedRuleError
 from sagax._src.higher_order.trace_bodies import operand_leaves, trace_body
@@ -217,7 +217,7 @@ class custom_transpose:
     def __init__(self, fun: Callable) -> None:
         check_function(fun, "the first argument is the function", "custom_transpose", "fun")
         wrapper: Any = self
-        functools.update_wrapper(wrapper, fun, updated=())
+        copy_attributes(wrapper, fun)
         self.fun = fun
 
     def __repr__(self) -> str:

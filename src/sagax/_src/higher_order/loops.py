@@ -17,6 +17,7 @@ from sagax._src.core import dims
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, TreeError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.scan import loop_length, traced_scan
 from sagax._src.higher_order.trace_bodies import operand_leaves
 from sagax._src.primitives import cumulative
@@ -39,7 +40,7 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
     batch_size = _check_batch_size(batch_size)
     if not batch_size:
 
-        @functools.wraps(f, updated=())
+        @wraps(f)
         def step(_: tuple, x: Any) -> tuple:
             y = f(x)
             check_results(trees.flatten_argument("map", "result", y)[0], y, "map", f)

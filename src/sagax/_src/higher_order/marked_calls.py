@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
@@ -14,6 +13,7 @@ from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.call import bind_call, call_primitive
 from sagax._src.higher_order.trace_bodies import operand_leaves
 from sagax._src.primitives.compiler_hints import mark_value
@@ -54,7 +54,7 @@ def _(b: Any, *args: Any, jaxpr: ClosedJaxpr, xla_metadata: Marks, ad_metadata: 
 def _marked(function: str, fun: Callable[..., Any], marks: Marks, ad_metadata: Any) -> Any:
     check_function(fun, f"{function}: fun should be a callable.", function, "f")
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = operand_leaves(function, "args", (args, kwargs))
         out_tree: Any = None
@@ -163,7 +163,7 @@ class MarkedBlock:
         setting.__exit__(kind, error, traceback)
 
     def __call__(self, fun: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             with MarkedBlock(self._marks):
                 return fun(*args, **kwargs)

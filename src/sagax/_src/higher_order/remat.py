@@ -32,8 +32,10 @@ from sagax._src.core.tangents import (
 from sagax._src.core.value import aval_of, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
+from sagax._src.diagnostics.function_wrappers import copy_attributes, wraps
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import values_only
+from sagax._src.higher_order.float0_leaves import hidden_in_arguments, without_no_tangents
 from sagax._src.higher_order.trace_bodies import trace_body
 from sagax._src.primitives.structural import linear_rules
 from sagax._src.transforms.batch import batch_jaxpr
@@ -432,7 +434,7 @@ def checkpoint(
     prevents = any(trees.leaves(prevent_cse))
     name = function_name(fun)
 
-    @functools.wraps(fun, updated=())
+    @wraps(fun)
     def rematerialised(*args: Any, **kwargs: Any) -> Any:
         fixed = _fixed_positions(statics, len(args), name)
         if named_statics:
@@ -441,11 +443,14 @@ def checkpoint(
         dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
         constants = {k: v for k, v in kwargs.items() if k in named_statics}
         kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}
-        leaves, tree = trees.flatten_argument("checkpoint", "arguments", (dynamic, kwargs))
+        leaves, tree = without_no_tangents(
+            *trees.flatten_argument("checkpoint", "arguments", (dynamic, kwargs))
+        )
 
         def paths() -> list[str]:
             # a static argument has no leaves
-            return leaf_paths(fun, [None if i in fixed else a for i, a in enumerate(args)], kwargs)
+            some = [None if i in fixed else a for i, a in enumerate(args)]
+            return leaf_paths(fun, *hidden_in_arguments(tuple(some), kwargs))
 
         for k, x in enumerate(leaves):
             if not is_argument(x):
@@ -460,7 +465,7 @@ def checkpoint(
             given = [args[i] if i in fixed else next(rest) for i in range(len(args))]
             return fun(*given, **named, **constants)
 
-        functools.update_wrapper(whole, fun, updated=())
+        copy_attributes(whole, fun)
         avals = [aval_of(x) for x in leaves]
         static = ("checkpoint", fun, len(args), *((i, args[i]) for i in sorted(fixed)))
         static = (*static, *sorted(constants.items()))

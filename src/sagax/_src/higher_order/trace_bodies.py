@@ -21,6 +21,11 @@ from sagax._src.core.value import aval_of, is_argument, sockets
 from sagax._src.diagnostics.boundary import Boundary, function_code, function_name
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order import trace_cache
+from sagax._src.higher_order.float0_leaves import (
+    hidden_in_structure,
+    is_no_tangent,
+    without_no_tangents,
+)
 from sagax._src.primitives.structural import convert
 from sagax._src.transforms.derived import derived
 
@@ -71,7 +76,9 @@ def trace_body(
         def flat(*leaves: Any) -> list:
             nonlocal out_tree
             result = fun(*tree.unflatten(leaves))
-            outs, out_tree = trees.flatten_argument(transform, "result", result)
+            outs, out_tree = without_no_tangents(
+                *trees.flatten_argument(transform, "result", result)
+            )
             check_results(outs, result, transform, fun)
             return outs
 
@@ -90,6 +97,8 @@ def trace_body(
 def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
     """Return the leaves of an argument, checked to be operands, and its structure."""
     leaves, treedef = trees.flatten_argument(function, name, tree)
+    if any(map(is_no_tangent, leaves)):
+        return operand_leaves(function, name, hidden_in_structure(tree))
     for i, x in enumerate(leaves):
         if not is_argument(x):
             path = trees.argument_path(name, trees.key_paths(tree)[i])

@@ -46,6 +46,7 @@ from sagax._src.diagnostics.errors import (
     ConcretizationTypeError,
     SagaxError,
 )
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p, select_examples
@@ -724,7 +725,7 @@ def fori_loop(
         bounds = [i_name] if static else [i_name, "upper"]
         return [*bounds, *paths_of(value_name, init_val)]
 
-    @functools.wraps(body_fun, updated=())
+    @wraps(body_fun)
     def body(i: Any, value: Any) -> Any:
         new = body_fun(i, value)
         if trees.flatten_argument("fori_loop", "result", new)[1] != tree:
@@ -742,7 +743,7 @@ def fori_loop(
     if static:
         start, count = _first_and_count(lower, upper)
 
-        @functools.wraps(body_fun, updated=())
+        @wraps(body_fun)
         def scan_step(carry: tuple, _: Any) -> tuple:
             i, value = carry
             return (add(i, 1), body(i, value)), None
@@ -773,7 +774,7 @@ def fori_loop(
         i, end, _ = state
         return lt(i, end)
 
-    @functools.wraps(body_fun, updated=())
+    @wraps(body_fun)
     def step(state: tuple) -> tuple:
         i, end, value = state
         return add(i, 1), end, body(i, value)

@@ -338,12 +338,6 @@ class ConcreteArray(Array):
     def __bytes__(self) -> bytes:
         return self.tobytes()
 
-    def __hash__(self) -> int:
-        raise TypeError(
-            f"unhashable type: arrays are compared element by element, so {self.aval.str_short()} cannot be a dict key, in a "
-            "set, or a static argument; use a tuple of its numbers, such as tuple(x.tolist())"
-        )
-
     def __format__(self, spec: str) -> str:
         if self.aval.shape == () and not dtypes.is_extended(self.aval.dtype):
             return format(self.item() if spec else self._numpy()[()], spec)

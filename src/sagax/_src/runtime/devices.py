@@ -63,7 +63,7 @@ def canonical_platform(name: str) -> str:
     found = _ALIASES.get(found, found)
     if found not in PLATFORMS and found not in _factories:
         raise BackendError(
-            f"unknown platform {name!r}",
+            f"Unknown backend {name!r}",
             expected="cpu or cuda (gpu means cuda)",
             fix="unset JAX_PLATFORMS, or set it to 'cpu'",
         )
@@ -167,7 +167,7 @@ def backend(platform: str | None = None) -> Backend:
             except SagaxError:
                 raise
             except Exception as error:
-                text = f"the platform {platform!r} could not be started: {error}"
+                text = f"Unknown backend {platform!r}: the platform could not be started: {error}"
                 _failures[platform] = text
                 raise BackendError(text, fix=_DOCTOR) from error
     return found

@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -25,6 +24,7 @@ from sagax._src.core.references import EFFECTS, takes_references
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.transforms.discharge import discharge_all
 from sagax.experimental.checkify._checks import check, check_error, debug_check
 from sagax.experimental.checkify._errors import (
@@ -99,7 +99,7 @@ def checkify(
     name, boundary = function_name(f), tracing(f, "checkify")
     code = function_code(f)
 
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def checked_f(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
         tree: Any = None
 

@@ -206,11 +206,13 @@ class Error:
         return found
 
     def get_exception(self) -> JaxRuntimeError | None:
-        """Return the exception that `throw` raises, or None."""
-        message = self.get()
-        if message is None:
+        """Return the exception that `throw` raises, or None; if mapped, of one failed example."""
+        if self.get() is None:
             return None
-        return JaxRuntimeError(message, traceback=self._sites[self._failed()[0][1]].traceback)
+        code, *payload = select_failure(self._code, self._payload, self._sites)
+        selected = Error(code, payload, self._sites)
+        message = selected._found()[-1][1]
+        return JaxRuntimeError(message, traceback=self._sites[selected._failed()[0][1]].traceback)
 
     def throw(self) -> None:
         """Raise JaxRuntimeError if a check failed. Inside a checked function, do as `check_error` does."""

@@ -17,6 +17,7 @@ from sagax._src.core.jaxpr import Literal
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import stage
 from sagax._src.core.value import aval_of
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.makers import add_any_p
@@ -187,7 +188,7 @@ def sparsify(f: Callable, use_tracer: bool = False) -> Callable:
     [0.0, 0.0]
     """
 
-    @functools.wraps(f, updated=())
+    @wraps(f)
     def sparse_function(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = trees.flatten((args, kwargs), _is_sparse)
         leaves = [x._bcoo() if _is_sparse(x) else x for x in leaves]
@@ -213,7 +214,7 @@ def _by_elements(transform: Callable) -> Callable:
         arguments.check_callable(fun, transform.__name__)
         nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
 
-        @functools.wraps(fun, updated=())
+        @wraps(fun)
         def derivative(*args: Any, **kwargs: Any) -> Any:
             at = [n % len(args) for n in nums]
             flat = [trees.flatten(args[n], _is_sparse) for n in at]

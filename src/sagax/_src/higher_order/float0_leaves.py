@@ -1,7 +1,7 @@
-"""Handle float0 tangents among the results of traced functions.
+"""Move float0 arrays, among arguments and results of traced functions, from leaves into the structure.
 
-Jaxprs do not compute them. They are removed from the results and stored, by shape, in the pytree structure, which
-recreates them when it is unflattened.
+They hold no data, and jaxprs have no such values. The structure stores their shapes, and recreates them
+when it is unflattened.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def is_no_tangent(x: Any) -> bool:
 def without_no_tangents(
     outs: list[Any], tree: Any, shape_of: Callable[[tuple], tuple] = tuple
 ) -> tuple[list[Any], Any]:
-    """Return the results `outs`, of structure `tree`, without float0 arrays, and a structure that recreates them.
+    """Return the leaves `outs`, of structure `tree`, without float0 arrays, and a structure that recreates them.
 
     `shape_of` returns the shapes of the recreated arrays.
     """
@@ -53,3 +53,21 @@ def without_no_tangents(
         return outs, tree
     leaves = [NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x for x in outs]
     return trees.flatten(tree.unflatten(leaves))
+
+
+def hidden_in_arguments(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
+    """Return the arguments of a call with float0 arrays hidden in their structure."""
+    return tuple(map(hidden_in_structure, args)), {
+        k: hidden_in_structure(v) for k, v in kwargs.items()
+    }
+
+
+def hidden_in_structure(x: Any, shape_of: Callable[[tuple], tuple] = tuple) -> Any:
+    """Return the pytree `x` with float0 arrays hidden in its structure.
+
+    `shape_of` returns the shapes of the recreated arrays.
+    """
+    leaves, tree = trees.flatten(x)
+    if not any(map(is_no_tangent, leaves)):
+        return x
+    return tree.unflatten([NoTangent(shape_of(y.shape)) if is_no_tangent(y) else y for y in leaves])
