@@ -60,7 +60,7 @@ def repeat(
 ) -> Array:
     """Repeat each element of `a` along `axis`; without one, flattened.
 
-    `repeats` is a number, or one for each element. The size of the result is their sum, so that they
+    `repeats` is a number, or one for each element, of any shape. The size of the result is their sum, so that they
     must be known while tracing, unless `total_repeat_length` says the size: then what is more is cut
     off, and the last element fills up what is less.
 
@@ -79,7 +79,9 @@ def repeat(
     times, aval = with_aval("repeat", repeats, 1)
     if dtypes.kind(aval.dtype) not in "iub":
         raise ArgumentError.about("repeat", "repeats", repeats, "integers")
-    if aval.ndim > 1 or (aval.ndim == 1 and not _fits(aval.shape[0], size)):
+    if aval.ndim > 1:
+        times, aval = with_aval("repeat", ravel(times))
+    if aval.ndim == 1 and not _fits(aval.shape[0], size):
         raise ArgumentValueError(
             function="repeat",
             argument="repeats",

@@ -705,6 +705,21 @@ iota_p.samples = [
 dim_as_value_p = Primitive("dim_as_value", family=WHOLE, mask_rule=None)
 
 
+def shape_as_value(shape: Any) -> Any:
+    """Convert a shape to a vector of int32 values (int64 where a size needs it); sizes may be symbolic.
+
+    >>> [int(size) for size in lax.shape_as_value((2, 3))]
+    [2, 3]
+    """
+    shape = dims.canonical_shape(shape, "shape_as_value")
+    static = [size for size in shape if not dims.is_dim(size)]
+    wide = any(size > np.iinfo(np.int32).max for size in static)
+    dtype = np.dtype(np.int64 if wide else np.int32)
+    if len(static) == len(shape):
+        return np.array(static, dtype)
+    return stack([convert(size_as_value(size), dtype) for size in shape])
+
+
 def size_as_value(size: Any) -> Any:
     """Convert a size to a value: symbolic sizes become (weakly typed) integer scalars."""
     return dim_as_value_p.bind(dim=size) if dims.is_dim(size) else size

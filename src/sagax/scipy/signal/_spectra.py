@@ -194,7 +194,8 @@ def istft(
 ) -> tuple[Array, Array]:
     """Find the signal whose short-time Fourier transform is nearest to `Zxx`: times and samples.
 
-    The arguments are those that `stft` was called with. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
+    The arguments are those that `stft` was called with. For a stack of signals there are as many times as
+    the first dimension of the result has elements, as in SciPy. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
 
     >>> x = snp.arange(64.0)
     >>> back = signal.istft(signal.stft(x, nperseg=16)[2], nperseg=16)[1]
@@ -233,10 +234,10 @@ def istft(
         half = nperseg // 2
         total, norm = total[..., half : length - half], norm[half : length - half]
     x = total / np.where(norm > 1e-10, norm, 1.0).astype(real)
-    times = np.arange(x.shape[-1]) / fs
     if x.ndim > 1 and time_axis % Zxx.ndim != Zxx.ndim - 1:
         first = freq_axis % Zxx.ndim < time_axis % Zxx.ndim
         x = snp.moveaxis(x, -1, time_axis % Zxx.ndim - (1 if first else 0))
+    times = np.arange(x.shape[0]) / fs
     return snp.asarray(times, snp.result_type(float)), x
 
 

@@ -11,12 +11,13 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src.core import dtypes
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.special import bessel as _bessel
 from sagax._src.primitives.special import beta as _beta
 from sagax._src.primitives.special import gamma as _gamma
 from sagax._src.primitives.special import incomplete as _incomplete
+from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
 from sagax.scipy.special._elementwise import double, horner, special
 
@@ -55,12 +56,12 @@ def _gamma_positive(x: Any) -> Any:
     return snp.where(up > top, snp.inf, found / product)
 
 
-@special(lambda out, x: out * _gamma.digamma(x))
+@special(lambda out, x: out * _gamma.digamma(x), strong=True)
 def gamma(x: Any) -> Array:
     """Compute the gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
 
     >>> special.gamma(5.0).round(2)
-    Array(24., dtype=float32, weak_type=True)
+    Array(24., dtype=float32)
     """
     left = x < 0.5
     right = _gamma_positive(snp.where(left, 1 - x, x))
@@ -251,12 +252,13 @@ def betaln(a: Any, b: Any) -> Array:
 @special(
     lambda out, a, b: out * _digamma_difference(a, b),
     lambda out, a, b: out * _digamma_difference(b, a),
+    strong=True,
 )
 def beta(a: Any, b: Any) -> Array:
     """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).
 
     >>> special.beta(1.0, 1.0).round(2)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
     small = (snp.abs(a) < 15) & (snp.abs(b) < 15)
     u, v = snp.where(small, a, 1.0), snp.where(small, b, 1.0)
@@ -268,12 +270,13 @@ def beta(a: Any, b: Any) -> Array:
 @special(
     lambda out, z, m: out * (_gamma.digamma(z + m) - _gamma.digamma(z)),
     lambda out, z, m: out * _gamma.digamma(z + m),
+    strong=True,
 )
 def poch(z: Any, m: Any) -> Array:
     """Compute the Pochhammer symbol, gamma(z + m) / gamma(z).
 
     >>> special.poch(1.0, 3.0).round(2)
-    Array(6., dtype=float32, weak_type=True)
+    Array(6., dtype=float32)
     """
     top = 30.0
     near = (snp.abs(z) < top) & (snp.abs(z + m) < top)
@@ -321,8 +324,8 @@ def factorial(n: Any, exact: bool = False) -> Array:
             "factorial(exact=True) needs integers of any length: use math.factorial"
         )
     (n,) = promote_inexact("factorial", as_operand("factorial", n))
-    found = gamma(snp.where(n < 0, 0.0, n).astype(dtype_of(n)) + 1)
-    return snp.where(n < 0, 0.0, found).astype(dtype_of(found))
+    found = snp.where(n < 0, 0.0, gamma(snp.where(n < 0, 0.0, n) + 1))
+    return convert(found, dtype_of(n), aval_of(n).weak_type)
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
@@ -344,7 +347,8 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     found = snp.where(
         is_integer & (found < (1e15 if double(found) else 1e6)), snp.round(found), found
     )
-    return snp.where(valid, found, 0.0).astype(dtype_of(found))
+    found = snp.where(valid, found, 0.0)
+    return convert(found, dtype_of(found), aval_of(N).weak_type and aval_of(k).weak_type)
 
 
 def bernoulli(n: int) -> Array:
