@@ -222,6 +222,20 @@ def test_schur(cast):
     t, z = map(np.asarray, ours.rsf2csf(*ours.schur(a)))
     close(z @ t @ adjoint(z), a, 10)
     assert np.abs(np.tril(t, -1)).max() == 0
+    for got, expected in zip((t, z), theirs.rsf2csf(*map(np.asarray, ours.schur(a))), strict=True):
+        close(got, expected, 10)
+
+
+def test_rsf2csf_has_derivatives():
+    with sagax.enable_x64():
+        t, z = theirs.schur(np.asarray(GENERAL[0], float))
+
+        def f(t):
+            return sagax.numpy.abs(ours.rsf2csf(t, z)[0]).sum()
+
+        step = np.triu(np.ones_like(t)) * 1e-6
+        difference = (f(t + step) - f(t - step)) / 2
+        assert np.sum(sagax.grad(f)(t) * step) == pytest.approx(float(difference), rel=1e-6)
 
 
 def test_hessenberg(cast):
