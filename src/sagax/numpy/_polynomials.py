@@ -206,8 +206,8 @@ def _from_zeros(zeros: Any) -> Array:
     one = structural.full_of(zeros.aval.update(shape=(1,)), 1)
     nothing = structural.full_of(one.aval, 0)
     found = one
-    for z in unstack(zeros):  # times (x - z)
-        found = concatenate([found, nothing], 0) - z * concatenate([nothing, found], 0)
+    for z in unstack(zeros):  # times (x - z); the first coefficient stays 1 where z is infinite
+        found = concatenate([found, nothing], 0) - concatenate([nothing, z * found], 0)
     return found
 
 

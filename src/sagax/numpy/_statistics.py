@@ -558,6 +558,12 @@ def cov(
         raise ArgumentValueError("m has more than 2 dimensions", function="cov", got=m)
     if ddof is not None and not isinstance(ddof, (int, np.integer)):
         raise ArgumentValueError.about("cov", "ddof", ddof, "an int")
+    if dtype is not None:
+        dtype = dtypes.requested_dtype(dtype, "cov")
+        if dtypes.kind(dtype) not in "fc":
+            raise ArgumentValueError(
+                "dtype must be a subclass of float or complex", function="cov", got=dtype
+            )
     x = _variables(m, rowvar)
     if y is not None:
         y, y_aval = with_aval("cov", y, 1)
@@ -567,7 +573,7 @@ def cov(
     if dtype is None:
         (x,) = _base.promote_inexact("cov", x)
     else:
-        x = convert(x, dtypes.requested_dtype(dtype, "cov"))
+        x = convert(x, dtype)
     dtype = x.dtype
     if ddof is None:
         ddof = 0 if bias else 1

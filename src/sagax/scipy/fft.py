@@ -89,7 +89,7 @@ def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
         raise NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented.")
     check_choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
     (x,) = _common.arrays(f"scipy.fft.{function}", x)
-    return x.astype(snp.promote_types(x.dtype, snp.float32))
+    return x if x.dtype.itemsize > 2 else x.astype(snp.float32)
 
 
 def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:

@@ -152,6 +152,8 @@ def stft(
       padded: fill up with zeros so that the last samples are in a window too.
       axis: that of time in x; of frequencies in the result, whose last axis is time.
 
+    Of no samples there are no windows: three empty arrays of the shape of `x`, as in SciPy.
+
     >>> f, t, z = signal.stft(snp.ones(64), nperseg=16)
     >>> f.shape, t.shape, z.shape
     ((9,), (9,), (9, 9))
@@ -159,6 +161,9 @@ def stft(
     function = "scipy.signal.stft"
     check_choice(function, "boundary", boundary, (None, *_EXTENSIONS))
     (x,) = _common.arrays(function, x)
+    if not x.size:
+        empty = snp.zeros(x.shape, snp.result_type(float))
+        return empty, empty, empty.astype(snp.promote_types(x.dtype, snp.complex64))
     x = snp.moveaxis(x, axis, -1)
     values, nperseg = _window(function, window, nperseg, x.shape[-1])
     nfft, noverlap = _sizes(function, nfft, nperseg), _overlap(function, noverlap, nperseg)
@@ -273,6 +278,9 @@ def csd(
     check_choice(function, "average", average, ("mean", "median"))
     same = y is None
     x, y = _common.arrays(function, x, x if same else y)
+    if not x.size and same:
+        empty = snp.zeros(x.shape, snp.result_type(float))
+        return empty, empty.astype(snp.promote_types(snp.float32, snp.finfo(x.dtype).dtype))
     x, y = snp.moveaxis(x, axis, -1), snp.moveaxis(y, axis, -1)
     length = max(x.shape[-1], y.shape[-1])
     x, y = [

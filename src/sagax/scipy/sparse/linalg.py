@@ -157,6 +157,10 @@ def _solve(
     matvec = _operator(name, "A", A)
     precondition = None if M is None else _operator(name, "M", M)
     b = trees.tree_map(snp.asarray, b)
+    if not all(snp.issubdtype(x.dtype, snp.inexact) for x in trees.tree_leaves(b)):
+        raise ArgumentError.about(
+            function, "b", b, "arrays of floating point or complex numbers", fix="convert them"
+        )
     if x0 is None:
         x0 = trees.tree_map(snp.zeros_like, b)
     x0 = trees.tree_map(snp.asarray, x0)
