@@ -1,0 +1,89 @@
+"""Generated calls that deliberately give something else than on jax 0.12, as patterns with reasons.
+
+A reason is text of docs/differences.md. A pattern holds for one kind of difference: other values, a call
+that only jax refuses (wider), one that only sagax refuses (refused). It fits the whole call.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal
+
+import generated_calls
+
+Kind = Literal["values", "wider", "refused"]
+
+_FLOAT = rf"\b({'|'.join(generated_calls.FLOATS)}|0\.\d+)\b"
+_DERIVATIVE = r"(grad|jvp|vmap_grad) "
+
+DIFFERENCES: list[tuple[Kind, str, str]] = [
+    # values
+    ("values", rf".* scipy\.stats\.(bernoulli|betabinom|binom|geom|nbinom)\.(log)?pmf\(.*{_FLOAT}.*", "Distributions of integers"),
+    (
+        "values",
+        r".* scipy\.stats\.(bernoulli|beta|betabinom|binom|chi2|gamma|gennorm|geom|multinomial|nbinom|pareto|poisson|truncnorm|gumbel_r)\..*",
+        "Distributions with parameters that are not valid",
+    ),
+    ("values", r".* (numpy\.(argwhere|heaviside|divmod)|scipy\.stats\.mode)\(fx.*", "Subnormal numbers in small eager operations"),
+    ("values", r".* numpy\.argwhere\(\w+, size=4, fill_value=-1\)", "Padding of sized results"),
+    ("values", r".* numpy\.histogram\(v, bins=v.*", "unsorted edges of `histogram`"),
+    ("values", r".* numpy\.isin\(fx, .*assume_unique=True.*", "repeated elements under `isin(assume_unique=True)`"),
+    ("values", r".* scipy\.linalg\.expm\(sq, upper_triangular=True\)", "full matrices for `expm(upper_triangular=True)`"),
+    ("values", r".* scipy\.linalg\.rsf2csf\(sq, sq\)", "`rsf2csf` give other meaningless numbers"),
+    ("values", _DERIVATIVE + r"scipy\.linalg\.eigh_tridiagonal\(.*", "`eigh_tridiagonal` in its off-diagonal"),
+    ("values", _DERIVATIVE + r"scipy\.linalg\.qr\(f, pivoting=True, mode=.economic.\)", "`qr(pivoting=True, mode='economic')` of wide matrices"),
+    ("values", r".* scipy\.sparse\.linalg\.gmres\(.*incremental.*", "both values of `solve_method` compute the same way"),
+    ("values", r".* nn\.squareplus\((u32|fx)\)", "`nn.squareplus` squares unsigned integers as floats"),
+    ("values", r".* scipy\.special\.sici\(.*", "the cosine integral of `sici`"),
+    ("values", r"grad scipy\.special\.spence\(.*", "the derivative of `spence` for negative numbers"),
+    ("values", r".* scipy\.special\.loggamma\(z\)", "`loggamma(0)` is infinite"),
+    ("values", r".* scipy\.special\.expn\(v, v\)", "`scipy.special.expn` takes any real order"),
+    ("values", r".* nn\.log_softmax\(v, where=m > 0\)", "A mask wider than its array"),
+    # accepted here
+    ("wider", r".* scipy\.special\.(log_ndtr|ndtr|spence)\((h|bf)\)", "16-bit floats in"),
+    ("wider", r".* scipy\.stats\.(norm|truncnorm)\.\w+\(h.*", "16-bit floats in"),
+    ("wider", r".* scipy\.signal\.(csd|welch|stft|detrend)\((h|hm|bf)\b.*", "16-bit floats in"),
+    ("wider", r".* nn\.(sigmoid|silu)\((iv|0)\)", "integers in `sigmoid` and `silu`"),
+    ("wider", r".* numpy\.round\(i, -1\)", "`round` of integers to tens"),
+    ("wider", r".* numpy\.vander\(be, 3\)", "`vander` of booleans"),
+    ("wider", r".* (numpy|scipy\.integrate)\.(trapezoid|polydiv)\(ve.*", "empty vectors in `trapezoid` and `polydiv`"),
+    ("wider", r".* lax\.cummax\(bf, axis=-1\)", "negative axes in `cummax`"),
+    ("wider", r".* scipy\.special\.sph_harm_y\(.*", "`sph_harm_y` without a static `n_max`"),
+    ("wider", r".* numpy\.polyder\(.*", "`polyder` differentiates stacks"),
+    ("wider", r".* numpy\.polymul\(wi, wi\)", "`polyadd` and its relatives on scalars"),
+    (
+        "wider",
+        _DERIVATIVE
+        + r"(lax\.(igamma_grad_a|random_gamma_grad|linalg\.symmetric_product|linalg\.qdwh)|random\.clone|scipy\.linalg\.(qr_multiply|polar|eigh_tridiagonal)"
+        r"|scipy\.special\.(xlogy|comb)|scipy\.stats\.gumbel_[lr]\.ppf)\(.*",
+        "Derivatives that jax lacks",
+    ),
+    ("wider", r"vmap lax\.linalg\.cholesky_update\(.*", "`cholesky_update` under `vmap`"),
+    # refused here
+    ("refused", r".* numpy\.roll\(v, v\)", "shifts of `roll`"),
+    ("refused", r".* numpy\.unravel_index\(v, v\)", "indices of `unravel_index` that are floats"),
+    ("refused", r".* numpy\.take\(f, ce, .*", "complex indices of `take` where there are none"),
+    ("refused", r".* numpy\.fft\.r?fftfreq\(.*dtype='?int.*", "an integer dtype of `fftfreq`"),
+    ("refused", r".* nn\.dot_product_attention\((v|fx\[None\]|bs\[None\]), .*", "queries of `dot_product_attention` with fewer than three dimensions"),
+    ("refused", r".* scipy\.linalg\.eigh_tridiagonal\((f1|csq|fe|ve), .*", "diagonals of `eigh_tridiagonal` that are no vectors"),
+    ("refused", r".* scipy\.linalg\.hessenberg\((ie|ve)\)", "`hessenberg` of a vector"),
+    ("refused", r".* lax\.shape_as_value\(\w+\)", "arrays in place of shapes in `lax.shape_as_value`"),
+    ("refused", _DERIVATIVE + r"scipy\.special\.expn\(v, v\)", "has no derivative in it"),
+]  # fmt: skip
+
+
+def kind_of(found: Any, expected: Any) -> Kind:
+    """The kind of a difference between two outcomes."""
+    if isinstance(expected, str):
+        return "wider"
+    return "refused" if isinstance(found, str) else "values"
+
+
+def fitting(call: str, found: Any, expected: Any) -> list[int]:
+    """The numbers of the patterns that a differing call fits."""
+    kind = kind_of(found, expected)
+    return [
+        i
+        for i, (of_kind, pattern, _) in enumerate(DIFFERENCES)
+        if of_kind == kind and re.fullmatch(pattern, call, re.DOTALL)
+    ]
