@@ -445,3 +445,21 @@ def test_refused(call, text):
 def test_eigenvalues_of_a_range_are_not_there():
     with pytest.raises(NotImplementedError, match="eigvals=None"):
         ours.eigh(np.eye(2), eigvals=(0, 0))
+
+
+def test_a_positive_definite_system_has_the_derivatives_of_any_other():
+    a = np.array([[4.0, 1.0, 0.0], [1.0, 5.0, 2.0], [0.0, 2.0, 6.0]], np.float32)
+
+    def total(a, kind):
+        return ours.solve(a, snp.ones(3), assume_a=kind).sum()
+
+    for lower in (False, True):
+        solve = functools.partial(ours.solve, b=snp.ones(3), lower=lower, assume_a="pos")
+        found = sagax.grad(lambda a, solve=solve: solve(a).sum())(a)
+        close(found, sagax.grad(total)(a, "gen"))
+
+
+@pytest.mark.parametrize("name", ["lu", "qr"])
+def test_vectors_of_a_vmap_are_no_matrices(name):
+    with pytest.raises(ValueError, match="matrices"):
+        sagax.vmap(getattr(sagax.lax.linalg, name))(snp.ones((2, 3)))

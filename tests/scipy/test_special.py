@@ -303,8 +303,14 @@ def test_derivatives_in_parameters_hold_where_series_change():
     with sagax.enable_x64():
         for f, xs in cases:
             for i in range(len(xs)):
-                expected = slope(lambda y, f=f, i=i, xs=xs: float(f(*xs[:i], y, *xs[i + 1 :])), xs[i])
-                assert sagax.grad(f, argnums=i)(*xs) == pytest.approx(expected, rel=1e-6), (f, xs, i)
+                expected = slope(
+                    lambda y, f=f, i=i, xs=xs: float(f(*xs[:i], y, *xs[i + 1 :])), xs[i]
+                )
+                assert sagax.grad(f, argnums=i)(*xs) == pytest.approx(expected, rel=1e-6), (
+                    f,
+                    xs,
+                    i,
+                )
         # the derivative of Riemann's function at 2, OEIS A073002
         assert sagax.grad(special.zeta)(2.0) == pytest.approx(-0.93754825431584375, rel=1e-14)
 

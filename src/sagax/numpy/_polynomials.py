@@ -229,9 +229,9 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
         raise ArgumentValueError("Input must be a rank-1 array.", function="roots", got=p)
     (x,) = _base.promote_inexact("roots", x)
     x = _base.as_array("roots", x)
+    if x.shape[0] < 2:
+        return _no_roots(x)
     if not strip_zeros:
-        if x.shape[0] < 2:
-            return _no_roots(x)
         return _all_roots(x)
     values = concrete_or_raise(
         "roots", x, "pass strip_zeros=False: then the result has a NaN for each leading zero"
@@ -246,7 +246,8 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
 
 
 def _no_roots(x: Any) -> Any:
-    return structural.full_of(x.aval.update(shape=(0,), dtype=dtypes.to_complex(x.dtype)), 0)
+    dtype = dtypes.to_complex(x.dtype)
+    return structural.full_of(x.aval.update(shape=(0,), dtype=dtype, weak_type=False), 0)
 
 
 def _companion(p: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -262,7 +262,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
         raise ArgumentValueError.about("insert", "obj", obj, "an int, a slice or integers")
     if aval.ndim > 1:
         raise ArgumentValueError.about("insert", "obj", obj, "an int or a vector of ints")
-    values = structural.convert(values, x.aval.dtype)
+    weak = x.aval.weak_type and aval_of(values).weak_type
+    values = structural.convert(values, x.aval.dtype, weak)
     if v_aval.ndim < x.aval.ndim:
         values = structural.expand_dims(values, range(x.aval.ndim - v_aval.ndim))
     if not aval.ndim:  # one position: the first axis of values is the axis of insertion
@@ -283,7 +284,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """Trim the zeros at the front ('f') and the back ('b') of `filt`.
 
-    An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
+    A number is returned as it is. An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
     along `axis` (None: all axes). Its contents must be known while tracing.
 
     >>> snp.trim_zeros(snp.array([0, 1, 0, 2, 0]))
@@ -294,6 +295,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     if not sides or set(sides) - set("fb"):
         raise ArgumentValueError.about("trim_zeros", "trim", repr(trim), "'f', 'b' or 'fb'")
     axes = tuple(range(aval.ndim)) if axis is None else axes_in_order("trim_zeros", axis, aval.ndim)
+    if not aval.ndim:
+        return _base.as_array("trim_zeros", x)
     values = concrete_or_raise(
         "trim_zeros", x, "leave the zeros in place, or trim before the traced function"
     )

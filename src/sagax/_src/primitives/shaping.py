@@ -873,17 +873,15 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """Add leading dimensions of size 1 to `x`, so that it has `rank` dimensions.
+    """Add leading dimensions of size 1 to `x`, so that it has at least `rank` dimensions.
 
     >>> lax.broadcast_to_rank(np.ones(3), 3).shape
     (1, 1, 3)
     """
     shape = aval_of(x).shape
     new = rank - len(shape)
-    if new < 0:
-        raise ArgumentValueError.about(
-            "broadcast_to_rank", "rank", rank, f"at least {len(shape)}, the rank of x", x=x
-        )
+    if new <= 0:
+        return x
     return broadcast_in_dim(x, (1,) * new + shape, tuple(range(new, rank)))
 
 

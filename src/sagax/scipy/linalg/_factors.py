@@ -294,9 +294,7 @@ def _triangular_rotation(block: Any) -> Any:
     a, b, c, d = (block[..., i, j] for i in (0, 1) for j in (0, 1))
     eps = float(snp.finfo(block.dtype).eps)
     needed = snp.abs(c) > eps * (snp.abs(a) + snp.abs(d))
-    a, b, c, d = (
-        snp.where(needed, x, example) for x, example in zip((a, b, c, d), (0, -1, 1, 0))
-    )
+    a, b, c, d = (snp.where(needed, x, example) for x, example in zip((a, b, c, d), (0, -1, 1, 0)))
     half = (a - d) / 2
     shifted = half + snp.sqrt(half * half + b * c)  # an eigenvalue less d
     size = snp.sqrt(snp.abs(shifted) ** 2 + snp.abs(c) ** 2)

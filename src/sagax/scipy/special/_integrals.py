@@ -52,7 +52,7 @@ def _fraction(n: Any, x: Any, steps: int) -> Any:
     return 1 / (x + n - n / below)
 
 
-@special(lambda out, x: -snp.exp(-x) / x, strong=True)
+@special(lambda out, x: snp.where(x < 0, snp.nan, -snp.exp(-x) / x), strong=True)
 def exp1(x: Any) -> Array:
     """Compute the exponential integral E_1 of exp(-t)/t from x to infinity; NaN for negative x.
 
