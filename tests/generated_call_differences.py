@@ -26,7 +26,7 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
     ("values", rf".* scipy\.stats\.(bernoulli|betabinom|binom|geom|nbinom)\.(log)?pmf\(.*{_FLOAT}.*", "Distributions of integers"),
     (
         "values",
-        r".* scipy\.stats\.(bernoulli|beta|betabinom|binom|chi2|gamma|gennorm|geom|multinomial|nbinom|pareto|poisson|truncnorm|gumbel_r)\..*",
+        r".* scipy\.stats\.(bernoulli|beta|betabinom|binom|chi2|gamma|gennorm|geom|multinomial|nbinom|pareto|poisson|truncnorm|gumbel_r|vonmises|wrapcauchy|cauchy)\..*",
         "Distributions with parameters that are not valid",
     ),
     ("values", r".* (numpy\.(argwhere|heaviside|divmod|linalg\.outer)|scipy\.stats\.mode|lax\.lgamma)\(fx.*", "Subnormal numbers in small eager operations"),
@@ -49,7 +49,7 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
     ("values", r".* lax\.zeta\(tri, tri\)", "`zeta(x, q)` for x < 1 is NaN at q = 0 too"),
     ("values", r".* nn\.relu\(fx\)", "Derivatives at NaN"),
     ("values", r".* (scipy\.special\.gammaincc|lax\.random_gamma_grad)\((u32|fx|sq), .*", "At huge arguments, where jax overflows"),
-    ("values", _DERIVATIVE + r"(lax\.cummin|scipy\.special\.boxcox)\(fx.*", EXTREME),
+    ("values", _DERIVATIVE + r"(lax\.cummin|scipy\.special\.boxcox|scipy\.stats\.expon\.logpdf)\(fx.*", EXTREME),
     (
         "values",
         _DERIVATIVE + r"(numpy\.(corrcoef\(v, dtype|polydiv\(b|linalg\.eigvals\(tri)|scipy\.(special\.comb\(hm|linalg\.expm\(stack)).*",
@@ -76,7 +76,7 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
         "wider",
         _DERIVATIVE
         + r"(lax\.(igamma_grad_a|random_gamma_grad|linalg\.symmetric_product|linalg\.qdwh)|random\.clone|scipy\.linalg\.(qr_multiply|polar|eigh_tridiagonal)"
-        r"|scipy\.special\.(xlogy|comb)|scipy\.stats\.gumbel_[lr]\.ppf)\(.*",
+        r"|scipy\.special\.(xlogy|comb)|scipy\.stats\.gumbel_[lr]\.(ppf|pdf))\(.*",
         "Derivatives that jax lacks",
     ),
     ("wider", r"vmap lax\.linalg\.cholesky_update\(.*", "`cholesky_update` under `vmap`"),

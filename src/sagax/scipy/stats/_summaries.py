@@ -62,7 +62,8 @@ def mode(
         best = snp.argmax(end - first)
         return ordered[best], (end - first)[best]
 
-    x = snp.atleast_1d(_base.as_array("mode", a))
+    x = _base.as_array("mode", a)
+    x = x if x.ndim else x.reshape(1)
     if not x.size:
         raise ArgumentValueError.about("mode", "a", x, "some elements")
     return ModeResult(*_along(one, x, axis, keepdims))
