@@ -76,7 +76,7 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
         "wider",
         _DERIVATIVE
         + r"(lax\.(igamma_grad_a|random_gamma_grad|linalg\.symmetric_product|linalg\.qdwh)|random\.clone|scipy\.linalg\.(qr_multiply|polar|eigh_tridiagonal)"
-        r"|scipy\.special\.(xlogy|comb)|scipy\.stats\.gumbel_[lr]\.(ppf|pdf))\(.*",
+        r"|jax\.grad\(lambda x: random\.gamma|scipy\.special\.(xlogy|comb)|scipy\.stats\.gumbel_[lr]\.(ppf|pdf))\(.*",
         "Derivatives that jax lacks",
     ),
     ("wider", r"vmap lax\.linalg\.cholesky_update\(.*", "`cholesky_update` under `vmap`"),
@@ -90,6 +90,7 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
     ("refused", r".* scipy\.linalg\.hessenberg\((ie|ve)\)", "`hessenberg` of a vector"),
     ("refused", r".* lax\.shape_as_value\(\w+\)", "arrays in place of shapes in `lax.shape_as_value`"),
     ("refused", r"vmap lax\.linalg\.lu\(ce\)", "vectors of a `vmap` in `lu` and `qr`"),
+    ("refused", r".* random\.choice\(.*axis=\(\)\)", "an empty tuple as `axis` of `choice`"),
     ("refused", r".* scipy\.special\.boxcox\(csq, csq\)", "complex numbers in `boxcox`"),
     ("refused", _DERIVATIVE + r"scipy\.special\.expn\(.*", "has no derivative in it"),
 ]  # fmt: skip
