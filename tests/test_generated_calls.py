@@ -1,25 +1,23 @@
 """Generated calls of public functions give what they give on jax 0.12: values, dtypes, weak types, shapes.
 
-Functions of which a call is known to differ are left out: data/generated_calls_open.txt lists them.
-A call that jax refuses is refused, too; the class of the error may be another one. Every sixth call
-is made; FULL=1 makes all.
+Deliberate differences are those of generated_call_differences.py. A call that jax refuses is refused, too;
+the class of the error may be another one. Every sixth call is made; FULL=1 makes all.
 """
 
 from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 
 import pytest
 
+import generated_call_differences
 import generated_calls
 import sagax
 import strict_calls
 
 STEP = 1 if os.environ.get("FULL") else 6
-
-# Functions of which some calls are known to differ.
-OPEN = set((generated_calls.DATA.parent / "generated_calls_open.txt").read_text().splitlines()[1:])
 
 
 def parts() -> dict[str, list[tuple[str, object]]]:
@@ -47,6 +45,16 @@ def test_calls_give_what_they_give_on_jax(part, surroundings):
         both_refuse = isinstance(found, str) and isinstance(expected, str)
         if both_refuse or generated_calls.agree(found, expected):
             continue
-        if call.split(" ", 1)[1].split("(")[0] not in OPEN:
+        if not generated_call_differences.fitting(call, found, expected):
             wrong.append(f"{call}: {found} instead of {expected}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_each_deliberate_difference_is_documented_and_occurs():
+    docs = Path(__file__).resolve().parents[1] / "docs" / "differences.md"
+    text = " ".join(docs.read_text(encoding="utf-8").split())
+    calls = [call for call, _ in generated_calls.recorded()]
+    for _, pattern, reason in generated_call_differences.DIFFERENCES:
+        own = (generated_call_differences.ROUNDING, generated_call_differences.EXTREME)
+        assert reason in text or reason in own, f"docs/differences.md does not say: {reason}"
+        assert any(re.fullmatch(pattern, call, re.DOTALL) for call in calls), pattern

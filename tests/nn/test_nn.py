@@ -326,3 +326,16 @@ def test_bad_input(call: Any, kind: type, words: list[str]) -> None:
         call()
     text = str(caught.value)
     assert [word for word in words if word not in text] == []
+
+
+def test_a_mask_may_be_wider_than_its_array():
+    x = np.array([0.1, 0.5, 0.7, 0.2], np.float32)
+    mask = np.array([[True, False, True, True], [False, True, True, False]])
+    rows = np.where(mask, np.exp(x), 0.0)
+    np.testing.assert_allclose(
+        nn.softmax(x, where=mask), rows / rows.sum(1, keepdims=True), rtol=1e-6
+    )
+    np.testing.assert_allclose(nn.logsumexp(x, axis=1, where=mask), np.log(rows.sum(1)), rtol=1e-6)
+    np.testing.assert_allclose(nn.logsumexp(x, where=mask), np.log(rows.sum()), rtol=1e-6)
+    with pytest.raises(ValueError, match="broadcasts to the shape of the array"):
+        nn.standardize(x, where=mask)

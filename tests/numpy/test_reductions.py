@@ -347,3 +347,18 @@ def test_dtypes_with_and_without_64_bits(x64):
             snp.nonzero(x, size=2)[0].dtype == snp.unique(x, return_counts=True)[1].dtype == integer
         )
         assert snp.bartlett(3).dtype == ("float64" if x64 else "float32")
+
+
+def test_no_quantiles_are_an_array_of_none():
+    none = snp.zeros(0)
+    assert snp.percentile(none, none).shape == snp.quantile(snp.ones(3), none).shape == (0,)
+    assert snp.quantile(snp.ones((0, 3)), none, axis=0).shape == (0, 3)
+    assert snp.quantile(snp.ones((2, 3)), none, axis=0, keepdims=True).shape == (0, 1, 3)
+    with pytest.raises(ValueError, match="must be non-empty"):
+        snp.percentile(none, 3)
+
+
+def test_covariances_are_not_computed_in_integers():
+    for f in (snp.cov, snp.corrcoef):
+        with pytest.raises(ValueError, match="must be a subclass of float or complex"):
+            f(snp.eye(3), dtype="int32")

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import numpy_rest_cases as rest
 import sagax
+import sagax.export
 import sagax.numpy as snp
+from sagax import lax
 from sagax._src import trees
 from sagax._src.core import dims
 from sagax._src.core.value import Array
@@ -247,3 +249,47 @@ def test_symbolic_sizes():
     assert shapes(lambda x: snp.einsum("ij,kj->ik", x, x)) == (n, n)
     assert shapes(lambda x: snp.median(x, axis=1)) == (n,)
     assert shapes(lambda x: snp.argsort(x, axis=0)) == (n, 6)
+
+
+def test_repeats_of_any_shape_count_for_the_flattened_array():
+    x = np.arange(4.0, dtype=np.float32)
+    repeats = np.array([[1, 2], [3, 0]])
+    assert snp.repeat(x, repeats).tolist() == np.repeat(x, repeats.ravel()).tolist()
+    assert snp.repeat(x, np.array([[2]])).tolist() == np.repeat(x, 2).tolist()
+    padded = snp.repeat(x, repeats, total_repeat_length=8)
+    assert padded.tolist() == [0, 1, 1, 2, 2, 2, 3, 3]
+
+
+def test_the_axis_of_compress_may_stand_in_a_sequence():
+    x, chosen = np.arange(12).reshape(3, 4), np.array([True, False, True])
+    for axis in (0, -1):
+        expected = np.compress(chosen, x, axis=axis)
+        assert snp.compress(chosen, x, axis=(axis,)).tolist() == expected.tolist()
+        assert snp.compress(chosen, x, axis=[axis]).tolist() == expected.tolist()
+    with pytest.raises(TypeError, match="axis"):
+        snp.compress(chosen, x, axis=(0, 1))
+
+
+def test_stacks_of_polynomials_are_differentiated_and_added_along_their_first_axis():
+    p = np.arange(12.0, dtype=np.float32).reshape(4, 3)
+    for m in (1, 2, 4):
+        expected = np.stack([np.polyder(column, m) for column in p.T], 1)
+        np.testing.assert_allclose(snp.polyder(p, m), expected)
+    expected = np.stack([np.polyadd(a, b) for a, b in zip(p.T, p[:2].T, strict=True)], 1)
+    np.testing.assert_allclose(snp.polyadd(p, p[:2]), expected)
+    assert snp.polyder(np.float32(3)).shape == snp.roots(np.float32(3)).shape == (0,)
+    with pytest.raises(ValueError, match="dimensions"):
+        snp.polysub(p, p[0])
+
+
+def test_the_first_coefficient_is_1_beside_infinite_zeros():
+    assert snp.poly(np.array([np.inf, 1.0], np.float32))[0] == 1
+
+
+def test_shapes_as_values():
+    assert lax.shape_as_value((2, 3)).tolist() == [2, 3]
+    assert lax.shape_as_value(()).shape == (0,)
+    exported = sagax.export.export(sagax.jit(lambda x: lax.shape_as_value(x.shape)))(
+        *sagax.export.symbolic_args_specs((np.ones((2, 3), np.float32),), "a, 3")
+    )
+    assert exported.call(np.ones((5, 3), np.float32)).tolist() == [5, 3]

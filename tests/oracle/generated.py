@@ -2,7 +2,10 @@
 
 Run with an interpreter that has jax 0.12, from any folder:
 
-    python tests/oracle/generated.py [CALLS_PER_FUNCTION]
+    python tests/oracle/generated.py [CALLS_PER_FUNCTION] [MINUTES]
+
+What is recorded already is not computed again: with a greater number the data grow. After so many MINUTES
+what there is by then is written; the next run goes on.
 
 It starts from calls that jax accepts (data/strict_calls.json), replaces operands by others of more dtypes, ranks, sizes
 and extremes, adds keywords, and puts transformations around; of the calls that jax refuses, a part is kept.
@@ -104,7 +107,7 @@ def parameters_of(name: str, names: dict[str, Any]) -> list[str]:
     return [p.name for p in found if p.default is not p.empty]
 
 
-def record(count: int, first: int, out: TextIO) -> None:
+def record(count: int, first: int, known: dict[str, Any], out: TextIO) -> None:
     """Write, from base call number `first` on, a line for each call and one for what it gives."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     values = g.operands(jax)
@@ -126,17 +129,21 @@ def record(count: int, first: int, out: TextIO) -> None:
             if call in seen:
                 continue
             seen.add(call)
-            print(json.dumps([n, call]), file=out, flush=True)
-            try:
-                found = g.outcome(jax, names, values, call)
-            except SyntaxError:
-                continue
+            found = known.get(call)
+            if found is None:
+                print(json.dumps([n, call]), file=out, flush=True)
+                try:
+                    found = g.outcome(jax, names, values, call)
+                except SyntaxError:
+                    continue
             if isinstance(found, str):
                 if refused >= count // 4:
                     continue
                 refused += 1
             kept += 1
-            print(json.dumps([n, call, found]), file=out, flush=True)
+            if call not in known:
+                print(json.dumps([n, call, found]), file=out, flush=True)
+        print(json.dumps([n, "end"]), file=out, flush=True)
 
 
 def _says_something(call: str) -> bool:
@@ -153,33 +160,44 @@ def _bases() -> list[str]:
     return list(json.loads(text))
 
 
-def main(count: int) -> None:
+def main(count: int, minutes: float) -> None:
     """Record in processes of their own: a function whose call does not end is left where it is."""
+    end = time.monotonic() + 60 * minutes
     lines = Path(tempfile.mkstemp(suffix=".jsonl")[1])
     first, total = 0, len(_bases())
-    while first < total:
+    while first < total and time.monotonic() < end:
         command = [sys.executable, __file__, str(count), str(first), str(lines)]
         child = subprocess.Popen(command)
         size = -1
         while child.poll() is None:
             time.sleep(_PATIENCE)
-            if size == (size := lines.stat().st_size):
+            if size == (size := lines.stat().st_size) or time.monotonic() > end:
                 child.kill()
-        last = json.loads(lines.read_text().splitlines()[-1])
-        if child.returncode == 0:
+        if child.returncode == 0 or time.monotonic() > end:
             break
+        last = json.loads(lines.read_text().splitlines()[-1])
         print("does not end, or dies:", last[1], flush=True)
         first = last[0] + 1
-    found = [json.loads(line) for line in lines.read_text().splitlines()]
-    rows = {row[1]: row[2] for row in found if len(row) == 3 and _says_something(row[1])}
+    found = [json.loads(line) for line in _whole_lines(lines)]
+    rows = dict(g.recorded()) if g.DATA.exists() else {}
+    rows |= {row[1]: row[2] for row in found if len(row) == 3 and _says_something(row[1])}
     with gzip.GzipFile(g.DATA, "wb", 9, mtime=0) as file:
         file.write(json.dumps(list(rows.items()), separators=(",", ":")).encode())
     print(len(rows), "calls")
 
 
+def _whole_lines(path: Path) -> list[str]:
+    """The lines of a file, without a last one that was cut off."""
+    return path.read_text().rpartition("\n")[0].splitlines()
+
+
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
+    if len(sys.argv) > 3:
+        known = dict(g.recorded()) if g.DATA.exists() else {}
         with open(sys.argv[3], "a", encoding="utf-8") as out:
-            record(int(sys.argv[1]), int(sys.argv[2]), out)
+            record(int(sys.argv[1]), int(sys.argv[2]), known, out)
     else:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 30)
+        main(
+            int(sys.argv[1]) if len(sys.argv) > 1 else 30,
+            float(sys.argv[2]) if len(sys.argv) > 2 else 1e6,
+        )

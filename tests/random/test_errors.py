@@ -27,6 +27,7 @@ CASES = [
     ("random.split(3)", TypeError, "make a key of the seed"),
     ("random.fold_in(3, 4)", TypeError, "argument: key"),
     ("random.clone(3)", TypeError, "argument: key"),
+    ("random.binomial(random.key(0), 5.0, np.ones(2) * 1j)", TypeError, "real numbers"),
     ("random.key_data(1.0)", TypeError, "argument: keys|got: 1.0"),
     ("random.key_impl(None)", TypeError, "argument: keys"),
     ("random.wrap_key_data(np.zeros((3, 4), np.uint32))", TypeError, "key_bits_array|(..., 2)"),

@@ -645,3 +645,17 @@ def test_small_draws_run_in_the_calling_thread(count):
     draw = sagax.jit(lambda key: random.normal(key, (count,)))
     cost = draw.lower(random.key(0)).compile().cost_analysis()
     assert 0 < cost["flops"] < 1000
+
+
+def test_a_clone_of_numbers_is_themselves():
+    x = snp.array([0.5, 2.0])
+    assert random.clone(x).tolist() == [0.5, 2.0]
+    assert sagax.grad(lambda v: (random.clone(v) ** 2).sum())(x).tolist() == [1.0, 4.0]
+    assert random.Key(x) is x
+
+
+def test_complex_lognormal():
+    key = random.key(3)
+    drawn = random.lognormal(key, 0.5, (4,), "complex64")
+    expected = snp.exp(0.5 * random.normal(key, (4,), "complex64"))
+    np.testing.assert_allclose(drawn, expected, rtol=1e-6)

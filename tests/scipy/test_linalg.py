@@ -222,6 +222,20 @@ def test_schur(cast):
     t, z = map(np.asarray, ours.rsf2csf(*ours.schur(a)))
     close(z @ t @ adjoint(z), a, 10)
     assert np.abs(np.tril(t, -1)).max() == 0
+    for got, expected in zip((t, z), theirs.rsf2csf(*map(np.asarray, ours.schur(a))), strict=True):
+        close(got, expected, 10)
+
+
+def test_rsf2csf_has_derivatives():
+    with sagax.enable_x64():
+        t, z = theirs.schur(np.asarray(GENERAL[0], float))
+
+        def f(t):
+            return sagax.numpy.abs(ours.rsf2csf(t, z)[0]).sum()
+
+        step = np.triu(np.ones_like(t)) * 1e-6
+        difference = (f(t + step) - f(t - step)) / 2
+        assert np.sum(sagax.grad(f)(t) * step) == pytest.approx(float(difference), rel=1e-6)
 
 
 def test_hessenberg(cast):
@@ -431,3 +445,21 @@ def test_refused(call, text):
 def test_eigenvalues_of_a_range_are_not_there():
     with pytest.raises(NotImplementedError, match="eigvals=None"):
         ours.eigh(np.eye(2), eigvals=(0, 0))
+
+
+def test_a_positive_definite_system_has_the_derivatives_of_any_other():
+    a = np.array([[4.0, 1.0, 0.0], [1.0, 5.0, 2.0], [0.0, 2.0, 6.0]], np.float32)
+
+    def total(a, kind):
+        return ours.solve(a, snp.ones(3), assume_a=kind).sum()
+
+    for lower in (False, True):
+        solve = functools.partial(ours.solve, b=snp.ones(3), lower=lower, assume_a="pos")
+        found = sagax.grad(lambda a, solve=solve: solve(a).sum())(a)
+        close(found, sagax.grad(total)(a, "gen"))
+
+
+@pytest.mark.parametrize("name", ["lu", "qr"])
+def test_vectors_of_a_vmap_are_no_matrices(name):
+    with pytest.raises(ValueError, match="matrices"):
+        sagax.vmap(getattr(sagax.lax.linalg, name))(snp.ones((2, 3)))

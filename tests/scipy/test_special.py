@@ -266,16 +266,16 @@ DERIVATIVES_OF_SEVERAL = {
     "boxcox": (1.7, 0.3),
     "boxcox1p": (1.7, 0.0),
     "owens_t": (0.7, 1.5),
+    "hyp1f1": (0.7, 1.5, 2.0),
+    "hyp2f1": (0.7, 1.5, 2.2, 0.4),
+    "zeta": (3.0, 1.5),
 }
 ONLY_LAST = {
     "gammainc": (0.7, 1.5),
     "gammaincc": (0.7, 1.5),
     "betainc": (0.7, 1.5, 0.3),
     "expn": (3.0, 1.5),
-    "hyp1f1": (0.7, 1.5, 2.0),
-    "hyp2f1": (0.7, 1.5, 2.2, 0.4),
     "polygamma": (1.0, 1.5),
-    "zeta": (3.0, 1.5),
 }
 
 
@@ -291,6 +291,28 @@ def test_derivatives(name):
         x = jnp.array(DERIVATIVES[name])
         expected = [slope(lambda y: float(f(y)), v) for v in DERIVATIVES[name]]
         np.testing.assert_allclose(sagax.vmap(sagax.grad(f))(x), expected, rtol=1e-7)
+
+
+def test_derivatives_in_parameters_hold_where_series_change():
+    """Negative and large arguments, and parameters at which a series ends."""
+    cases = [
+        (special.hyp1f1, (-1.3, 2.2, -18.0)), (special.hyp1f1, (2.0, 3.0, 17.0)), (special.hyp1f1, (-2.0, 1.5, 1.0)),
+        (special.hyp2f1, (1.3, -0.6, 2.4, -2.7)), (special.hyp2f1, (0.4, 0.3, 1.9, 0.93)), (special.hyp2f1, (1.0, 2.0, 3.0, -2.6)),
+        (special.zeta, (1.2, 7.5)), (special.zeta, (8.5, 0.2)),
+    ]  # fmt: skip
+    with sagax.enable_x64():
+        for f, xs in cases:
+            for i in range(len(xs)):
+                expected = slope(
+                    lambda y, f=f, i=i, xs=xs: float(f(*xs[:i], y, *xs[i + 1 :])), xs[i]
+                )
+                assert sagax.grad(f, argnums=i)(*xs) == pytest.approx(expected, rel=1e-6), (
+                    f,
+                    xs,
+                    i,
+                )
+        # the derivative of Riemann's function at 2, OEIS A073002
+        assert sagax.grad(special.zeta)(2.0) == pytest.approx(-0.93754825431584375, rel=1e-14)
 
 
 @pytest.mark.parametrize("name", ["erf", "log_ndtr", "gammaln", "i0e"])

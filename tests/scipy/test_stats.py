@@ -212,3 +212,35 @@ def test_nan_stands_where_scipy_has_it(name, function):
 def test_quantiles_of_the_cauchy_distribution_at_the_ends_are_infinite():
     np.testing.assert_array_equal(stats.cauchy.ppf(np.float32([0, 1])), [-np.inf, np.inf])
     np.testing.assert_array_equal(stats.cauchy.isf(np.float32([0, 1])), [np.inf, -np.inf])
+
+
+def test_logarithms_of_probabilities_have_derivatives_where_there_are_none():
+    x = snp.array([-50.0, 0.0, 0.5])
+    for f, arguments in [
+        (stats.beta.logcdf, (2.0, 3.0)), (stats.gamma.logcdf, (2.0,)), (stats.chi2.logcdf, (3.0,)),
+        (stats.pareto.logcdf, (2.0,)), (stats.expon.sf, ()), (stats.expon.logcdf, ()),
+    ]:  # fmt: skip
+        for i in range(1 if f in (stats.beta.logcdf, stats.gamma.logcdf) else 1 + len(arguments)):
+            g = sagax.vmap(sagax.grad(f, i), (0, *[None] * len(arguments)))(x, *arguments)
+            assert np.isfinite(g).all(), (f, i)
+            assert g[0] == 0, (f, i)
+    # log(1 - exp(-exp(x))) is x - exp(x) / 2 + ...
+    assert sagax.grad(stats.gumbel_l.logcdf)(-50.0) == pytest.approx(1.0)
+
+
+def test_weak_types_of_results():
+    weak = lambda x: (x.weak_type, x.shape)  # noqa: E731
+    row = snp.array([1, 2])
+    assert weak(stats.norm.logpdf(0.5)) == (True, ())
+    assert weak(stats.norm.cdf(0.5)) == weak(stats.norm.ppf(0.5)) == (False, ())
+    assert weak(stats.truncnorm.pdf(0.5, 0.0, 1.0)) == (False, ())
+    assert weak(stats.t.logpdf(row, 3, loc=0.5)) == (False, (2,))
+    assert weak(stats.expon.logpdf(row, 0.5)) == (True, (2,))
+    assert weak(stats.bernoulli.ppf(row / 3, 0.5)) == (False, (2,))
+
+
+def test_ranks_are_floats_and_a_number_has_a_mode():
+    for method in ("average", "min", "max", "dense", "ordinal"):
+        assert stats.rankdata(snp.array([2, 1, 2]), method).dtype == np.float32
+    assert stats.mode(0.5).mode == 0.5
+    assert stats.mode(0.5).count == 1

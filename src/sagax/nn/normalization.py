@@ -40,7 +40,7 @@ Axis = int | Sequence[int] | None
 # what they share ----------------------------------------------------------------------------------
 
 
-def _mask(function: str, where: Any, shape: tuple) -> tuple:
+def _mask(function: str, where: Any) -> tuple:
     """Check the mask, if there is one; return it as operands for a fused function."""
     if where is None:
         return ()
@@ -49,11 +49,15 @@ def _mask(function: str, where: Any, shape: tuple) -> tuple:
         raise ArgumentError.about(
             function, "where", where, "booleans", fix="compare first, as in where=x > 0"
         )
-    if broadcast_shapes(function, [shape, where.shape]) != shape:
-        raise ArgumentValueError.about(
-            function, "where", where, f"a mask that broadcasts to the shape of the array, {shape}"
-        )
     return (where,)
+
+
+def _with_mask(function: str, x: Any, axis: Axis, where: Any) -> tuple:
+    """Broadcast an array against its mask: (the array, the mask as operands, the axes)."""
+    mask = _mask(function, where)
+    if mask:
+        x = snp.broadcast_to(x, broadcast_shapes(function, [x.shape, mask[0].shape]))
+    return x, mask, axis_tuple(function, axis, x.ndim)
 
 
 def _masked(x: Any, where: tuple, fill: float) -> Any:
@@ -119,29 +123,27 @@ def _log_softmax(x: Any, *where: Any, axes: tuple) -> Any:
 def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     """Compute exp(x) / sum(exp(x)), summed along `axis` (one, several, or None: all).
 
-    `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
-    become 0. Several elements that are +inf share the sum 1; if all are -inf the result is NaN.
+    `where` chooses the elements that take part (booleans that broadcast against `x`); others become 0. Several elements that are +inf share the sum 1; if all are -inf the result is NaN.
 
     >>> nn.softmax(snp.array([1000.0, 1000.0, -1000.0]))
     Array([0.5, 0.5, 0. ], dtype=float32)
     """
     x = as_array("softmax", operand_inexact("softmax", x))
-    axes = axis_tuple("softmax", axis, x.ndim)
-    return _softmax(x, *_mask("softmax", where, x.shape), axes=axes)
+    x, mask, axes = _with_mask("softmax", x, axis, where)
+    return _softmax(x, *mask, axes=axes)
 
 
 def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     """Compute the logarithm of `softmax`, exact also where that is near 0 or 1.
 
-    `where` chooses the elements that take part (booleans that broadcast to the shape of `x`); others
-    become -inf.
+    `where` chooses the elements that take part (booleans that broadcast against `x`); others become -inf.
 
     >>> nn.log_softmax(snp.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)
     """
     x = as_array("log_softmax", operand_inexact("log_softmax", x))
-    axes = axis_tuple("log_softmax", axis, x.ndim)
-    return _log_softmax(x, *_mask("log_softmax", where, x.shape), axes=axes)
+    x, mask, axes = _with_mask("log_softmax", x, axis, where)
+    return _log_softmax(x, *mask, axes=axes)
 
 
 # log-sum-exp --------------------------------------------------------------------------------------
@@ -197,7 +199,7 @@ def logsumexp(
       keepdims: whether the axes stay, with size 1.
       return_sign: to return the logarithm of the absolute sum and, as a second array, its sign.
         Otherwise the logarithm of a negative sum is NaN.
-      where: booleans that broadcast to the shape of `a`; only elements where they are true count.
+      where: booleans that broadcast against `a`; only elements where they are true count.
 
     >>> nn.logsumexp(snp.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
@@ -209,11 +211,12 @@ def logsumexp(
     else:
         a, b = promote_inexact(name, as_operand(name, a), as_operand(name, b, 1))
         arrays = [as_array(name, a), as_array(name, b)]
+    arrays[0], mask, _ = _with_mask(name, arrays[0], None, where)
     shape = broadcast_shapes(name, [x.shape for x in arrays])
     axes = axis_tuple(name, axis, len(shape))
     return _logsumexp(
         *arrays,
-        *_mask(name, where, shape),
+        *mask,
         axes=axes,
         keepdims=bool(keepdims),
         weighted=b is not None,
@@ -224,13 +227,13 @@ def logsumexp(
 def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
     """Compute log(mean(exp(x))) along `axis` (one, several, or None: all), without overflow.
 
-    Only elements where `where` is true count (booleans that broadcast to the shape of `x`).
+    Only elements where `where` is true count (booleans that broadcast against `x`).
 
     >>> nn.logmeanexp(snp.array([1000.0, 1000.0]))
     Array(1000., dtype=float32)
     """
     x = as_array("logmeanexp", operand_inexact("logmeanexp", x))
-    axes = axis_tuple("logmeanexp", axis, x.ndim)
+    x, _, axes = _with_mask("logmeanexp", x, axis, where)
     out = logsumexp(x, axes, keepdims=keepdims, where=where)
     if where is None:
         count: Any = 1
@@ -282,12 +285,17 @@ def standardize(
         )
     x = as_array(name, operand_inexact(name, x))
     axes = axis_tuple(name, axis, x.ndim)
+    mask = _mask(name, where)
+    if mask and broadcast_shapes(name, [x.shape, mask[0].shape]) != x.shape:
+        raise ArgumentValueError.about(
+            name, "where", where, f"a mask that broadcasts to the shape of the array, {x.shape}"
+        )
     given = [as_operand(name, v) for v in (mean, variance) if v is not None]
     return _standardize(
         x,
         epsilon,
         *given,
-        *_mask(name, where, x.shape),
+        *mask,
         axes=axes,
         fast=algorithm == "fast",
         with_mean=mean is not None,

@@ -20,7 +20,7 @@ from sagax._src.core.references import AbstractRef
 from sagax._src.core.trace import evaluation as _evaluation
 from sagax._src.core.trace import state as _state
 from sagax._src.core.value import Array, aval_of, not_an_array, sockets
-from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError
+from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError, TypePromotionError
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
@@ -267,6 +267,10 @@ def _python_number(x: Any, dtype: Any) -> Any:
     return _PYTHON[kind](x)
 
 
+class _NoNumbersError(DtypeError, TypePromotionError):
+    """Elements that are not numbers: a TypeError in arithmetic, a ValueError in promotion."""
+
+
 def common_dtype(function: str, args: Sequence[Any]) -> tuple[Any, bool]:
     """Return the common (dtype, weak) of operands."""
     return common_of(function, tuple([_typed(x) for x in args]))
@@ -287,7 +291,7 @@ def _common_numbers(function: str, typed: tuple) -> tuple[Any, bool]:
     except dtypes.errors.TypePromotionError:
         if not any(isinstance(dtype, dtypes.ExtendedDType) for dtype, _ in typed):
             raise
-        raise DtypeError(dtypes.no_numbers(typed), function=function, operands=typed) from None
+        raise _NoNumbersError(dtypes.no_numbers(typed), function=function, operands=typed) from None
 
 
 def promote_dtypes(function: str, *args: Any) -> list:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ _BOOL = np.dtype(bool)
 def compress(
     condition: Any,
     a: Any,
-    axis: int | None = None,
+    axis: int | Sequence[int] | None = None,
     *,
     size: int | None = None,
     fill_value: Any = 0,
@@ -48,6 +49,7 @@ def compress(
 ) -> Array:
     """Select the slices of `a` along `axis` (without one: elements) where `condition` is nonzero.
 
+    The axis may stand alone in a sequence.
     `condition` is a vector, perhaps shorter than the axis. It must be concrete unless `size` says how
     many slices to return: the first ones, filled up with `fill_value`.
 
@@ -66,6 +68,8 @@ def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill:
     if axis is None:
         x, d = ravel(a), 0
     else:
+        alone = isinstance(axis, (tuple, list)) and len(axis) == 1
+        axis = axis[0] if alone else axis
         x, d = _base.as_array(function, a), one_axis(function, axis, aval.ndim)
     length = x.aval.shape[d]
     if size is None:

@@ -32,16 +32,19 @@ from sagax.numpy._signals import convolve
 from sagax.numpy._sorting import argsort
 
 
-def _coefficients(function: str, p: Any, argument: str) -> Array:
-    """Convert a polynomial to a vector; a number is a constant one."""
+def _coefficients(function: str, p: Any, argument: str, *, stacked: bool = False) -> Array:
+    """Convert a polynomial to a vector; a number is a constant one. `stacked`: or to a stack of columns."""
     x, aval = with_aval(function, p)
-    if aval.ndim > 1:
+    if aval.ndim > 1 and not stacked:
         raise ArgumentValueError.about(function, argument, p, "a vector of coefficients")
     return cast(Array, atleast_1d(x))
 
 
-def _promoted(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
-    a, b = _coefficients(function, a1, "a1"), _coefficients(function, a2, "a2")
+def _promoted(function: str, a1: Any, a2: Any, *, stacked: bool = False) -> tuple[Array, Array]:
+    a, b = (
+        _coefficients(function, p, argument, stacked=stacked)
+        for p, argument in ((a1, "a1"), (a2, "a2"))
+    )
     a, b = _base.promote_dtypes(function, a, b)
     return a, b
 
@@ -50,7 +53,7 @@ def _promoted(function: str, a1: Any, a2: Any) -> tuple[Array, Array]:
 
 
 def polyadd(a1: Any, a2: Any) -> Array:
-    """Add two polynomials.
+    """Add two polynomials, or stacks of them whose first dimension counts the coefficients.
 
     >>> snp.polyadd(snp.array([1, 2, 3]), snp.array([1, 1]))
     Array([1, 3, 4], dtype=int32)
@@ -60,7 +63,7 @@ def polyadd(a1: Any, a2: Any) -> Array:
 
 
 def polysub(a1: Any, a2: Any) -> Array:
-    """Subtract two polynomials.
+    """Subtract two polynomials, or stacks of them whose first dimension counts the coefficients.
 
     >>> snp.polysub(snp.array([1, 2, 3]), snp.array([1, 1]))
     Array([1, 1, 2], dtype=int32)
@@ -71,12 +74,20 @@ def polysub(a1: Any, a2: Any) -> Array:
 
 def _of_one_degree(function: str, a1: Any, a2: Any) -> list[Any]:
     """Pad the shorter of two polynomials with zeros as its highest coefficients."""
-    found = _promoted(function, a1, a2)
+    found = _promoted(function, a1, a2, stacked=True)
+    if found[0].ndim != found[1].ndim:
+        raise ArgumentValueError.about(
+            function, "a2", found[1], f"as many dimensions as a1 ({found[0].ndim})"
+        )
     size = max(p.shape[0] for p in found)
-    return [
-        pad(p, np.zeros((), p.dtype)[()], ((size - p.shape[0], 0, 0),)) if p.shape[0] < size else p
-        for p in found
-    ]
+
+    def padded(p: Any) -> Any:
+        missing = size - p.shape[0]
+        if not missing:
+            return p
+        return pad(p, np.zeros((), p.dtype)[()], ((missing, 0, 0), *[(0, 0, 0)] * (p.ndim - 1)))
+
+    return [padded(p) for p in found]
 
 
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
@@ -195,8 +206,8 @@ def _from_zeros(zeros: Any) -> Array:
     one = structural.full_of(zeros.aval.update(shape=(1,)), 1)
     nothing = structural.full_of(one.aval, 0)
     found = one
-    for z in unstack(zeros):  # times (x - z)
-        found = concatenate([found, nothing], 0) - z * concatenate([nothing, found], 0)
+    for z in unstack(zeros):  # times (x - z); the first coefficient stays 1 where z is infinite
+        found = concatenate([found, nothing], 0) - concatenate([nothing, z * found], 0)
     return found
 
 
@@ -212,13 +223,15 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
     Array([1., 2.], dtype=float32)
     """
     x, aval = with_aval("roots", p)
+    if not aval.ndim:  # a constant has no zeros
+        return _no_roots(_base.as_array("roots", _base.promote_inexact("roots", x)[0]))
     if aval.ndim != 1:
         raise ArgumentValueError("Input must be a rank-1 array.", function="roots", got=p)
     (x,) = _base.promote_inexact("roots", x)
     x = _base.as_array("roots", x)
+    if x.shape[0] < 2:
+        return _no_roots(x)
     if not strip_zeros:
-        if x.shape[0] < 2:
-            return _no_roots(x)
         return _all_roots(x)
     values = concrete_or_raise(
         "roots", x, "pass strip_zeros=False: then the result has a NaN for each leading zero"
@@ -233,7 +246,8 @@ def roots(p: Any, *, strip_zeros: bool = True) -> Array:
 
 
 def _no_roots(x: Any) -> Any:
-    return structural.full_of(x.aval.update(shape=(0,), dtype=dtypes.to_complex(x.dtype)), 0)
+    dtype = dtypes.to_complex(x.dtype)
+    return structural.full_of(x.aval.update(shape=(0,), dtype=dtype, weak_type=False), 0)
 
 
 def _companion(p: Any) -> Any:
@@ -340,7 +354,7 @@ def polyfit(
 
 
 def polyder(p: Any, m: int = 1) -> Array:
-    """Differentiate a polynomial `m` times, in floating point.
+    """Differentiate a polynomial `m` times, in floating point; or a stack of them, along its first axis.
 
     >>> snp.polyder(snp.array([1, 2, 3]))
     Array([2., 2.], dtype=float32)
@@ -348,7 +362,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     m = static_int("polyder", "m", m)
     if m < 0:
         raise ArgumentValueError("Order of derivative must be positive", function="polyder", got=m)
-    (p,) = _base.promote_inexact("polyder", _coefficients("polyder", p, "p"))
+    (p,) = _base.promote_inexact("polyder", _coefficients("polyder", p, "p", stacked=True))
     size = p.shape[0]
     if not m:
         return p
@@ -356,7 +370,8 @@ def polyder(p: Any, m: int = 1) -> Array:
         return slice_in_dim(p, 0, 0)
     powers = np.arange(size - 1, m - 1, -1.0)
     factors = np.prod([powers - k for k in range(m)], axis=0)
-    return slice_in_dim(p, 0, size - m) * factors.astype(p.dtype)
+    factors = factors.astype(p.dtype).reshape(-1, *[1] * (p.ndim - 1))
+    return slice_in_dim(p, 0, size - m) * factors
 
 
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:

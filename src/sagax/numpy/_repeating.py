@@ -11,7 +11,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import (
     ArgumentError,
     ArgumentValueError,
@@ -60,7 +60,7 @@ def repeat(
 ) -> Array:
     """Repeat each element of `a` along `axis`; without one, flattened.
 
-    `repeats` is a number, or one for each element. The size of the result is their sum, so that they
+    `repeats` is a number, or one for each element, of any shape. The size of the result is their sum, so that they
     must be known while tracing, unless `total_repeat_length` says the size: then what is more is cut
     off, and the last element fills up what is less.
 
@@ -79,7 +79,9 @@ def repeat(
     times, aval = with_aval("repeat", repeats, 1)
     if dtypes.kind(aval.dtype) not in "iub":
         raise ArgumentError.about("repeat", "repeats", repeats, "integers")
-    if aval.ndim > 1 or (aval.ndim == 1 and not _fits(aval.shape[0], size)):
+    if aval.ndim > 1:
+        times, aval = with_aval("repeat", ravel(times))
+    if aval.ndim == 1 and not _fits(aval.shape[0], size):
         raise ArgumentValueError(
             function="repeat",
             argument="repeats",
@@ -260,7 +262,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
         raise ArgumentValueError.about("insert", "obj", obj, "an int, a slice or integers")
     if aval.ndim > 1:
         raise ArgumentValueError.about("insert", "obj", obj, "an int or a vector of ints")
-    values = structural.convert(values, x.aval.dtype)
+    weak = x.aval.weak_type and aval_of(values).weak_type
+    values = structural.convert(values, x.aval.dtype, weak)
     if v_aval.ndim < x.aval.ndim:
         values = structural.expand_dims(values, range(x.aval.ndim - v_aval.ndim))
     if not aval.ndim:  # one position: the first axis of values is the axis of insertion
@@ -281,7 +284,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     """Trim the zeros at the front ('f') and the back ('b') of `filt`.
 
-    An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
+    A number is returned as it is. An array of several dimensions is cut to the smallest part that holds all its non-zero elements,
     along `axis` (None: all axes). Its contents must be known while tracing.
 
     >>> snp.trim_zeros(snp.array([0, 1, 0, 2, 0]))
@@ -292,6 +295,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     if not sides or set(sides) - set("fb"):
         raise ArgumentValueError.about("trim_zeros", "trim", repr(trim), "'f', 'b' or 'fb'")
     axes = tuple(range(aval.ndim)) if axis is None else axes_in_order("trim_zeros", axis, aval.ndim)
+    if not aval.ndim:
+        return _base.as_array("trim_zeros", x)
     values = concrete_or_raise(
         "trim_zeros", x, "leave the zeros in place, or trim before the traced function"
     )

@@ -11,6 +11,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.primitives import structural
@@ -278,6 +279,8 @@ def _quantiles(
             f"q must have rank <= 1, got shape {q_aval.shape}", function=function
         )
     axes = axis_tuple(function, axis, aval.ndim)
+    if q_aval.ndim and dims.same(q_aval.shape[0], 0):
+        return _no_quantiles(aval, axes, keepdims)
     for d in axes:
         if dims.same(aval.shape[d], 0):
             raise ArgumentValueError(
@@ -295,6 +298,13 @@ def _quantiles(
         *arrays, *([] if weights is None else [weights]), static_q=static_q, axes=axes, method=method,
         scale=scale, skip_nan=skip_nan, keepdims=bool(keepdims),
     )  # fmt: skip
+
+
+def _no_quantiles(aval: Any, axes: tuple, keepdims: bool) -> Array:
+    """Return the result for a `q` without elements: of no size, also where there is no element."""
+    shape = [1 if i in axes else d for i, d in enumerate(aval.shape) if keepdims or i not in axes]
+    _, dtype = mean_dtypes(aval.dtype, _thread.settings.x64)
+    return structural.full_of(intern_aval((0, *shape), dtype, False, None), 0)
 
 
 def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes: tuple) -> Any:
@@ -548,6 +558,12 @@ def cov(
         raise ArgumentValueError("m has more than 2 dimensions", function="cov", got=m)
     if ddof is not None and not isinstance(ddof, (int, np.integer)):
         raise ArgumentValueError.about("cov", "ddof", ddof, "an int")
+    if dtype is not None:
+        dtype = dtypes.requested_dtype(dtype, "cov")
+        if dtypes.kind(dtype) not in "fc":
+            raise ArgumentValueError(
+                "dtype must be a subclass of float or complex", function="cov", got=dtype
+            )
     x = _variables(m, rowvar)
     if y is not None:
         y, y_aval = with_aval("cov", y, 1)
@@ -557,7 +573,7 @@ def cov(
     if dtype is None:
         (x,) = _base.promote_inexact("cov", x)
     else:
-        x = convert(x, dtypes.requested_dtype(dtype, "cov"))
+        x = convert(x, dtype)
     dtype = x.dtype
     if ddof is None:
         ddof = 0 if bias else 1

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax.random._basic import bernoulli, bits, normal, rademacher, randint, uniform
 from sagax.random._keys import (
+    Key,
     PRNGKey,
     clone,
     fold_in,

@@ -347,6 +347,8 @@ def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
         # under tracing, a scalar becomes a literal of the jaxpr
         return number if state.trace is evaluation else number.host()[()]
     aval = operand_aval(function, argument, x)
+    if dtypes.kind(aval.dtype) == "c" and dtypes.kind(dtype) != "c":
+        raise ArgumentError.about(function, argument, x, "real numbers")
     if aval.dtype == dtype and isinstance(x, Array):
         return x if not aval.weak_type else convert(x, dtype)
     if isinstance(x, (np.ndarray, np.generic)):

@@ -33,6 +33,7 @@ from sagax._src.primitives.transcendental import exp, log, log1p, tan
 from sagax.numpy._arguments import check_choice
 from sagax.random._arguments import (
     checked_parameter,
+    inexact_dtype,
     joint_shape,
     lift,
     scalar,
@@ -213,11 +214,11 @@ def truncated_normal(
     return min(max(least, x), most)
 
 
-@sampler("sigma", convert=checked_parameter)
+@sampler("sigma", convert=checked_parameter, dtype=inexact_dtype)
 def lognormal(
     key: Any, sigma: Any = 1.0, shape: Any = None, dtype: Any = None, *, out_sharding: Any = None
 ) -> Array:
-    """Draw variates whose logarithms are normal with mean 0 and standard deviation `sigma`.
+    """Draw variates whose logarithms are normal, real or complex, with mean 0 and deviation `sigma`.
 
     `sigma` is a number, or an array that broadcasts to `shape` (default: its shape).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NewType
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from sagax._src.primitives.random_bits import (
 from sagax._src.primitives.random_bits import key_dtype as dtype_of_keys
 from sagax._src.primitives.random_implementations import implementation
 from sagax._src.primitives.structural import convert
+from sagax.numpy._base import as_array
 from sagax.random._arguments import (
     concrete,
     implementation_of,
@@ -37,6 +38,8 @@ from sagax.random._arguments import (
 )
 
 _thread = config.thread
+# the type of PRNG keys in annotations; keys are arrays
+Key = NewType("Key", Array)
 _I32, _I64, _U32 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.uint32)
 
 
@@ -299,7 +302,8 @@ def _folded(function: str, data: Any) -> Any:
 def clone(key: Any) -> Array:
     """Copy keys, to use them again: the copy gives the same numbers.
 
-    For the rare case that the same numbers are wanted twice while `debug_key_reuse` is on.
+    For the rare case that the same numbers are wanted twice while `debug_key_reuse` is on. Any other
+    array is returned as it is.
 
     >>> key = random.key(0)
     >>> bool(random.clone(key) == key)
@@ -309,7 +313,9 @@ def clone(key: Any) -> Array:
         return random_clone_p.bind(key)
     if not isinstance(key, (Array, np.ndarray)):
         raise no_key("clone", key)
-    return random_unwrap_p.bind(random_clone_p.bind(_typed_keys("clone", key)))
+    if aval_of(key).dtype != _U32:  # no numbers of keys
+        return as_array("clone", key)
+    return random_clone_p.bind(key)
 
 
 def _clone_now(keys: Any) -> Any:

@@ -31,7 +31,7 @@ def dct(x: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: Norm 
     The formula is y[k] = 2 sum_i x[i] cos(pi k (2 i + 1) / (2 N)).
 
     Args:
-      x: real numbers, or complex ones, whose parts are transformed.
+      x: real numbers, or complex ones, whose parts are transformed. 16-bit floats become float32.
       type: 2; others raise NotImplementedError.
       n: the length to which the axis is cut or filled with zeros first.
       norm: None ("backward"), or "ortho" for an orthogonal transform.
@@ -89,7 +89,7 @@ def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
         raise NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented.")
     check_choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
     (x,) = _common.arrays(f"scipy.fft.{function}", x)
-    return x
+    return x if x.dtype.itemsize > 2 else x.astype(snp.float32)
 
 
 def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:

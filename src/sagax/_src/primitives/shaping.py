@@ -705,6 +705,21 @@ iota_p.samples = [
 dim_as_value_p = Primitive("dim_as_value", family=WHOLE, mask_rule=None)
 
 
+def shape_as_value(shape: Any) -> Any:
+    """Convert a shape to a vector of int32 values (int64 where a size needs it); sizes may be symbolic.
+
+    >>> [int(size) for size in lax.shape_as_value((2, 3))]
+    [2, 3]
+    """
+    shape = dims.canonical_shape(shape, "shape_as_value")
+    static = [size for size in shape if not dims.is_dim(size)]
+    wide = any(size > np.iinfo(np.int32).max for size in static)
+    dtype = np.dtype(np.int64 if wide else np.int32)
+    if len(static) == len(shape):
+        return np.array(static, dtype)
+    return stack([convert(size_as_value(size), dtype) for size in shape])
+
+
 def size_as_value(size: Any) -> Any:
     """Convert a size to a value: symbolic sizes become (weakly typed) integer scalars."""
     return dim_as_value_p.bind(dim=size) if dims.is_dim(size) else size
@@ -858,17 +873,15 @@ def broadcast_shapes(*shapes: Any) -> tuple:
 
 
 def broadcast_to_rank(x: Any, rank: int) -> Any:
-    """Add leading dimensions of size 1 to `x`, so that it has `rank` dimensions.
+    """Add leading dimensions of size 1 to `x`, so that it has at least `rank` dimensions.
 
     >>> lax.broadcast_to_rank(np.ones(3), 3).shape
     (1, 1, 3)
     """
     shape = aval_of(x).shape
     new = rank - len(shape)
-    if new < 0:
-        raise ArgumentValueError.about(
-            "broadcast_to_rank", "rank", rank, f"at least {len(shape)}, the rank of x", x=x
-        )
+    if new <= 0:
+        return x
     return broadcast_in_dim(x, (1,) * new + shape, tuple(range(new, rank)))
 
 

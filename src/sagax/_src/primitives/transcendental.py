@@ -121,7 +121,11 @@ def _one_minus_square(x: Number) -> Number:
 
 
 def one_minus_square(x: Any) -> Any:
-    """Return 1 - x * x, elementwise, without cancellation where `x` is near 1 or -1."""
+    """Return 1 - x * x, elementwise, without cancellation where `x` is near 1 or -1.
+
+    >>> lax.one_minus_square(np.array([0.0, 0.5], np.float32))
+    Array([1.  , 0.75], dtype=float32)
+    """
     return one_minus_square_p.bind(x)
 
 

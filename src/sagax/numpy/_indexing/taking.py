@@ -165,8 +165,7 @@ def take_along_axis(
     function = "take_along_axis"
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
-    if dtypes.is_extended(index_aval.dtype) or not dtype_predicates.is_integer(index_aval.dtype):
-        raise DtypeError.about(function, "indices", indices, "an array of integers")
+    _check_integers(function, index_aval, indices)
     if axis is None:
         if index_aval.ndim != 1:
             raise ArgumentValueError.about(
@@ -309,6 +308,11 @@ def _repeated(v: Any, length: int, count: int) -> Any:
     return static_slice(v, (0,), (count,))
 
 
+def _check_integers(function: str, aval: Any, indices: Any) -> None:
+    if dtypes.is_extended(aval.dtype) or not dtype_predicates.is_integer(aval.dtype):
+        raise DtypeError.about(function, "indices", indices, "an array of integers")
+
+
 def put_along_axis(
     arr: Any, indices: Any, values: Any, axis: int | None, inplace: bool = True, *, mode: Any = None
 ) -> Array:
@@ -327,6 +331,7 @@ def put_along_axis(
     original = arr
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
+    _check_integers(function, index_aval, indices)
     full_shape = aval.shape
     if axis is None:
         arr, k = reshape(arr, (aval.size,)), 0

@@ -38,6 +38,6 @@ def vq(obs: Any, code_book: Any, check_finite: bool = True) -> tuple[Array, Arra
         )
     if obs.ndim == 1:
         obs, code_book = obs[:, None], code_book[:, None]
-    distances = snp.sqrt(snp.sum(snp.square(obs[:, None] - code_book), axis=-1))
+    distances = snp.linalg.norm(obs[:, None] - code_book, axis=-1)
     code = snp.argmin(distances, axis=-1)
     return code, snp.take_along_axis(distances, code[:, None], axis=-1)[:, 0]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.numpy.linalg as _linalg
 import sagax.scipy.linalg._common as _common
+from sagax._src.api.jit import jit
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
@@ -251,15 +253,54 @@ def complex_form(a: Any) -> Any:
 
 @promotes_freely
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
-    """Convert the real Schur form T, Z to the complex one.
+    """Convert the real Schur form T, Z to the complex one, by a rotation for each pair of eigenvalues.
 
     >>> t, z = linalg.rsf2csf(*linalg.schur(snp.array([[0.0, 1.0], [-1.0, 0.0]])))
     >>> bool(abs(t[1, 0]) < 1e-6)
     True
     """
     T, Z = _common.arrays("scipy.linalg.rsf2csf", T, Z)
-    t, z = _lax.schur(complex_form(T))
-    return t, snp.matmul(complex_form(Z), z)
+    _common.square("scipy.linalg.rsf2csf", T)
+    _common.square("scipy.linalg.rsf2csf", Z)
+    if T.shape[-1] < 2:
+        return complex_form(T), complex_form(Z)
+    return _rotated(complex_form(T), complex_form(Z))
+
+
+@jit
+def _rotated(t: Any, z: Any) -> tuple[Any, Any]:
+    n = t.shape[-1]
+
+    def turn_columns(x: Any, k: Any, rotation: Any) -> Any:
+        columns = lax.dynamic_slice_in_dim(x, k, 2, x.ndim - 1)
+        turned = snp.matmul(columns, _common.adjoint(rotation))
+        return lax.dynamic_update_slice_in_dim(x, turned, k, x.ndim - 1)
+
+    def step(i: Any, state: tuple) -> tuple:
+        t, z = state
+        k = n - 2 - i  # the block of rows and columns k, k + 1
+        rows = lax.dynamic_slice_in_dim(t, k, 2, t.ndim - 2)
+        rotation = _triangular_rotation(lax.dynamic_slice_in_dim(rows, k, 2, t.ndim - 1))
+        turned = snp.matmul(rotation, rows)
+        t = lax.dynamic_update_slice_in_dim(t, turned, k, t.ndim - 2)
+        t = turn_columns(t, k, rotation).at[..., k + 1, k].set(0)
+        return t, turn_columns(z, k, rotation)
+
+    return lax.fori_loop(0, n - 1, step, (t, z))
+
+
+def _triangular_rotation(block: Any) -> Any:
+    """Find the unitary G for which G block G^H is upper triangular; 1 if the block is already."""
+    a, b, c, d = (block[..., i, j] for i in (0, 1) for j in (0, 1))
+    eps = float(snp.finfo(block.dtype).eps)
+    needed = snp.abs(c) > eps * (snp.abs(a) + snp.abs(d))
+    a, b, c, d = (snp.where(needed, x, example) for x, example in zip((a, b, c, d), (0, -1, 1, 0)))
+    half = (a - d) / 2
+    shifted = half + snp.sqrt(half * half + b * c)  # an eigenvalue less d
+    size = snp.sqrt(snp.abs(shifted) ** 2 + snp.abs(c) ** 2)
+    cosine, sine = snp.where(needed, shifted / size, 1), snp.where(needed, c / size, 0)
+    top = snp.stack([snp.conj(cosine), snp.conj(sine)], -1)
+    return snp.stack([top, snp.stack([-sine, cosine], -1)], -2)
 
 
 def hessenberg(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.numpy.linalg as _linalg
 import sagax.scipy.linalg._common as _common
@@ -83,7 +84,14 @@ def solve(
     if assume_a != "pos":
         return _linalg.solve(*_common.arrays("scipy.linalg.solve", a, b))
     a, b, vectors = _common.system("scipy.linalg.solve", a, b)
-    x = _cho_solved(_cholesky(a, lower), lower, b)
+    factor = _cholesky(lax.stop_gradient(a), lower)
+    # Derivatives solve with the same factor. They count all of the matrix, not the triangle that is read.
+    x = lax.custom_linear_solve(
+        lambda x: snp.matmul(a, x),
+        b,
+        lambda _, right: _cho_solved(factor, lower, right),
+        symmetric=True,
+    )
     return x[..., 0] if vectors else x
 
 

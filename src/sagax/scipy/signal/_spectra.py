@@ -152,6 +152,8 @@ def stft(
       padded: fill up with zeros so that the last samples are in a window too.
       axis: that of time in x; of frequencies in the result, whose last axis is time.
 
+    Of no samples there are no windows: three empty arrays of the shape of `x`, as in SciPy.
+
     >>> f, t, z = signal.stft(snp.ones(64), nperseg=16)
     >>> f.shape, t.shape, z.shape
     ((9,), (9,), (9, 9))
@@ -159,6 +161,9 @@ def stft(
     function = "scipy.signal.stft"
     check_choice(function, "boundary", boundary, (None, *_EXTENSIONS))
     (x,) = _common.arrays(function, x)
+    if not x.size:
+        empty = snp.zeros(x.shape, snp.result_type(float))
+        return empty, empty, empty.astype(snp.promote_types(x.dtype, snp.complex64))
     x = snp.moveaxis(x, axis, -1)
     values, nperseg = _window(function, window, nperseg, x.shape[-1])
     nfft, noverlap = _sizes(function, nfft, nperseg), _overlap(function, noverlap, nperseg)
@@ -194,7 +199,8 @@ def istft(
 ) -> tuple[Array, Array]:
     """Find the signal whose short-time Fourier transform is nearest to `Zxx`: times and samples.
 
-    The arguments are those that `stft` was called with. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
+    The arguments are those that `stft` was called with. For a stack of signals there are as many times as
+    the first dimension of the result has elements, as in SciPy. Source: Griffin and Lim, IEEE Trans. ASSP 32, 1984.
 
     >>> x = snp.arange(64.0)
     >>> back = signal.istft(signal.stft(x, nperseg=16)[2], nperseg=16)[1]
@@ -233,10 +239,10 @@ def istft(
         half = nperseg // 2
         total, norm = total[..., half : length - half], norm[half : length - half]
     x = total / np.where(norm > 1e-10, norm, 1.0).astype(real)
-    times = np.arange(x.shape[-1]) / fs
     if x.ndim > 1 and time_axis % Zxx.ndim != Zxx.ndim - 1:
         first = freq_axis % Zxx.ndim < time_axis % Zxx.ndim
         x = snp.moveaxis(x, -1, time_axis % Zxx.ndim - (1 if first else 0))
+    times = np.arange(x.shape[0]) / fs
     return snp.asarray(times, snp.result_type(float)), x
 
 
@@ -272,6 +278,9 @@ def csd(
     check_choice(function, "average", average, ("mean", "median"))
     same = y is None
     x, y = _common.arrays(function, x, x if same else y)
+    if not x.size and same:
+        empty = snp.zeros(x.shape, snp.result_type(float))
+        return empty, empty.astype(snp.promote_types(snp.float32, snp.finfo(x.dtype).dtype))
     x, y = snp.moveaxis(x, axis, -1), snp.moveaxis(y, axis, -1)
     length = max(x.shape[-1], y.shape[-1])
     x, y = [

@@ -13,6 +13,7 @@ Array([2., 1.], dtype=float32)
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -93,8 +94,8 @@ def gmres(
     maxiter: int | None = None,
     M: Any = None,
     solve_method: str = "batched",
-) -> tuple[Any, None]:
-    """Solve A x = b by minimal residuals, for any invertible `A`: x and None.
+) -> tuple[Any, Array]:
+    """Solve A x = b by minimal residuals, for any invertible `A`: x, and -1 if it has a NaN, else 0.
 
     Args:
       A, b, x0, tol, atol, M: as in `cg`. M is applied from the left, and the residual is that of M A x = M b.
@@ -119,7 +120,9 @@ def gmres(
     def method(*args: Any) -> Vector:
         return _gmres(*args, restart=restart)
 
-    return _solve("gmres", method, A, b, x0, tol, atol, maxiter, M)
+    x, _ = _solve("gmres", method, A, b, x0, tol, atol, maxiter, M)
+    has_nan = [snp.any(snp.isnan(leaf)) for leaf in trees.tree_leaves(x)]
+    return x, snp.where(functools.reduce(snp.logical_or, has_nan, False), -1, 0)
 
 
 # --- what they share -----------------------------------------------------------------------------------
@@ -154,6 +157,10 @@ def _solve(
     matvec = _operator(name, "A", A)
     precondition = None if M is None else _operator(name, "M", M)
     b = trees.tree_map(snp.asarray, b)
+    if not all(snp.issubdtype(x.dtype, snp.inexact) for x in trees.tree_leaves(b)):
+        raise ArgumentError.about(
+            function, "b", b, "arrays of floating point or complex numbers", fix="convert them"
+        )
     if x0 is None:
         x0 = trees.tree_map(snp.zeros_like, b)
     x0 = trees.tree_map(snp.asarray, x0)

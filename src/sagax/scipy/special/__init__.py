@@ -4,7 +4,7 @@ Arguments are real numbers or arrays of them, which broadcast; integers become f
 
 >>> from sagax.scipy import special
 >>> special.ndtr(0.0)
-Array(0.5, dtype=float32, weak_type=True)
+Array(0.5, dtype=float32)
 """
 
 from sagax.scipy.special._gamma import (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from sagax._src.api.derivatives import jvp
 from sagax._src.api.jit import jit
 from sagax._src.core import dtypes
 from sagax._src.core.value import aval_of
@@ -15,24 +16,33 @@ from sagax._src.diagnostics.errors import ArgumentError, DtypeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
+from sagax.numpy._conversion import asarray
 
-Slope = Callable[..., Any] | None
+Slope = Callable[..., Any] | Literal["formula"] | None
 _F32 = np.dtype(np.float32)
 
 
-def special(*slopes: Slope, narrow: bool = False, kinds: str = "f") -> Callable[[Callable], Any]:
+def special(
+    *slopes: Slope,
+    narrow: bool = False,
+    kinds: str = "f",
+    strong: bool = False,
+    lists: bool = False,
+) -> Callable[[Callable], Any]:
     """Decorate a formula f(*xs) of inexact arrays of one dtype, which broadcast.
 
-    `slopes` are the derivatives in each argument, functions of the result and the arguments; None
-    where there is no formula, so that differentiating raises. Without slopes the formula itself is
-    differentiated. `narrow`: 16-bit numbers are computed with as they are, not as float32.
+    `slopes` are the derivatives in each argument, functions of the result and the arguments;
+    "formula" where that of the formula itself serves, None where differentiating raises. Without slopes the formula itself is
+    differentiated. `narrow`: 16-bit numbers are computed with as they are, not as float32. `strong`:
+    the result is strongly typed, that of Python numbers too. `lists`: arguments may be lists.
     """
 
     def decorate(body: Callable) -> Any:
         name = body.__name__
 
         def wide(*xs: Any) -> Any:
-            dtype, weak = dtype_of(xs[0]), all(aval_of(x).weak_type for x in xs)
+            dtype = dtype_of(xs[0])
+            weak = not strong and all(aval_of(x).weak_type for x in xs)
             if narrow or dtypes.itemsize(dtype) >= 4:
                 out = body(*xs)
                 return convert(out, dtype_of(out), weak)
@@ -44,6 +54,8 @@ def special(*slopes: Slope, narrow: bool = False, kinds: str = "f") -> Callable[
 
         @functools.wraps(body)
         def call(*args: Any) -> Any:
+            if lists:
+                args = tuple([asarray(x) if isinstance(x, (list, tuple)) else x for x in args])
             operands = [as_operand(name, x, i) for i, x in enumerate(args)]
             xs = promote_inexact(name, *operands)
             if dtypes.kind(dtype_of(xs[0])) not in kinds:
@@ -72,12 +84,25 @@ def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str) -> Any:
                     function=name,
                     fix="take it as a constant: sagax.lax.stop_gradient(...)",
                 )
-            term = slope(out, *primals) * t
+            if slope == "formula":
+                term = _forward_slope(body, primals, i) * t
+            else:
+                term = slope(out, *primals) * t
             total = term if total is None else total + term
         return out, convert(out * 0 if total is None else total, dtype_of(out))
 
     core.defjvp(rule, symbolic_zeros=True)
     return core
+
+
+def _forward_slope(body: Callable, primals: tuple, i: int) -> Any:
+    """Differentiate a formula in argument `i`, in forward mode: branches not taken do not count."""
+
+    def along(x: Any) -> Any:
+        return body(*primals[:i], x, *primals[i + 1 :])
+
+    x = primals[i]
+    return jvp(along, (x,), (convert(1, dtype_of(x), aval_of(x).weak_type) + 0 * x,))[1]
 
 
 def _is_symbolic(t: Any) -> bool:

@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
+from sagax._src.api.derivatives import jvp
 from sagax._src.core import dtypes
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.special import bessel as _bessel
 from sagax._src.primitives.special import beta as _beta
 from sagax._src.primitives.special import gamma as _gamma
 from sagax._src.primitives.special import incomplete as _incomplete
+from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
 from sagax.scipy.special._elementwise import double, horner, special
 
@@ -55,12 +57,12 @@ def _gamma_positive(x: Any) -> Any:
     return snp.where(up > top, snp.inf, found / product)
 
 
-@special(lambda out, x: out * _gamma.digamma(x))
+@special(lambda out, x: out * _gamma.digamma(x), strong=True)
 def gamma(x: Any) -> Array:
     """Compute the gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
 
     >>> special.gamma(5.0).round(2)
-    Array(24., dtype=float32, weak_type=True)
+    Array(24., dtype=float32)
     """
     left = x < 0.5
     right = _gamma_positive(snp.where(left, 1 - x, x))
@@ -135,7 +137,37 @@ def polygamma(n: Any, x: Any) -> Array:
     return _gamma.polygamma(*snp.broadcast_arrays(n, x))
 
 
-@special(narrow=True)
+# B_2k / (2k)!, k = 1, 2, ...
+_EULER_MACLAURIN = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600)  # fmt: skip
+
+
+def _zeta_sum(s: Any, q: Any) -> Any:
+    """Sum (k + q)**-s for q > 0: ten terms, then Euler and Maclaurin's formula. DLMF 25.11.28."""
+    end = q + 10
+    factor = s / end
+    series = 0.5
+    for k, c in enumerate(_EULER_MACLAURIN, 1):
+        series = series + c * factor
+        factor = factor * (s + (2 * k - 1)) * (s + 2 * k) / (end * end)
+    first = sum((q + k) ** -s for k in range(10))
+    return first + end**-s * (series + end / (s - 1))
+
+
+def _zeta_in_exponent(out: Any, s: Any, q: Any) -> Any:
+    if dtypes.itemsize(dtype_of(s)) < 4:
+        s, q = convert(s, dtypes.float32), convert(q, dtypes.float32)
+    right = (s > 1) & (q > 0)
+    safe_s, safe_q = snp.where(right, s, 2.0), snp.where(right, q, 1.0)
+    _, slope = jvp(lambda s: _zeta_sum(s, safe_q), (safe_s,), (snp.ones_like(safe_s),))
+    return snp.where(right, slope, snp.nan)
+
+
+def _zeta_in_offset(out: Any, s: Any, q: Any) -> Any:
+    s, q = snp.broadcast_arrays(s, q)
+    return -s * _gamma.zeta(s + 1, q)
+
+
+@special(_zeta_in_exponent, _zeta_in_offset, narrow=True)
 def _zeta(x: Any, q: Any) -> Array:
     return _gamma.zeta(*snp.broadcast_arrays(x, q))
 
@@ -143,7 +175,7 @@ def _zeta(x: Any, q: Any) -> Array:
 def zeta(x: Any, q: Any = None) -> Array:
     """Compute the Hurwitz zeta function, the sum of (k + q)**-x over k = 0, 1, ..., for x > 1.
 
-    Without q it is that of Riemann, q = 1. Not to be differentiated in x.
+    Without q it is that of Riemann, q = 1. The derivative in x is NaN for negative q.
 
     >>> special.zeta(2.0, 1.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
@@ -251,12 +283,13 @@ def betaln(a: Any, b: Any) -> Array:
 @special(
     lambda out, a, b: out * _digamma_difference(a, b),
     lambda out, a, b: out * _digamma_difference(b, a),
+    strong=True,
 )
 def beta(a: Any, b: Any) -> Array:
     """Compute the beta function, gamma(a) gamma(b) / gamma(a + b).
 
     >>> special.beta(1.0, 1.0).round(2)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
     small = (snp.abs(a) < 15) & (snp.abs(b) < 15)
     u, v = snp.where(small, a, 1.0), snp.where(small, b, 1.0)
@@ -268,12 +301,13 @@ def beta(a: Any, b: Any) -> Array:
 @special(
     lambda out, z, m: out * (_gamma.digamma(z + m) - _gamma.digamma(z)),
     lambda out, z, m: out * _gamma.digamma(z + m),
+    strong=True,
 )
 def poch(z: Any, m: Any) -> Array:
     """Compute the Pochhammer symbol, gamma(z + m) / gamma(z).
 
     >>> special.poch(1.0, 3.0).round(2)
-    Array(6., dtype=float32, weak_type=True)
+    Array(6., dtype=float32)
     """
     top = 30.0
     near = (snp.abs(z) < top) & (snp.abs(z + m) < top)
@@ -314,15 +348,15 @@ def factorial(n: Any, exact: bool = False) -> Array:
     Raises NotImplementedError for `exact=True`.
 
     >>> special.factorial(4).round(2)
-    Array(24., dtype=float32)
+    Array(24., dtype=float32, weak_type=True)
     """
     if exact:
         raise NotImplementedError(
             "factorial(exact=True) needs integers of any length: use math.factorial"
         )
     (n,) = promote_inexact("factorial", as_operand("factorial", n))
-    found = gamma(snp.where(n < 0, 0.0, n).astype(dtype_of(n)) + 1)
-    return snp.where(n < 0, 0.0, found).astype(dtype_of(found))
+    found = snp.where(n < 0, 0.0, gamma(snp.where(n < 0, 0.0, n) + 1))
+    return convert(found, dtype_of(n), aval_of(n).weak_type)
 
 
 def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
@@ -331,7 +365,7 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     0 where k > N, N < 0 or k < 0. Floating point; an integer where the dtype can hold it.
 
     >>> special.comb(5, 2)
-    Array(10., dtype=float32)
+    Array(10., dtype=float32, weak_type=True)
     """
     N, k = promote_inexact("comb", as_operand("comb", N), as_operand("comb", k, 1))
     if repetition:
@@ -344,7 +378,8 @@ def comb(N: Any, k: Any, *, repetition: bool = False) -> Array:
     found = snp.where(
         is_integer & (found < (1e15 if double(found) else 1e6)), snp.round(found), found
     )
-    return snp.where(valid, found, 0.0).astype(dtype_of(found))
+    found = snp.where(valid, found, 0.0)
+    return convert(found, dtype_of(found), aval_of(N).weak_type and aval_of(k).weak_type)
 
 
 def bernoulli(n: int) -> Array:

@@ -43,14 +43,14 @@ def _kummer_slope(out: Any, a: Any, b: Any, x: Any) -> Any:
     return a / b * hyp1f1.formula(a + 1, b + 1, x)  # type: ignore[attr-defined]
 
 
-@special(None, None, _kummer_slope)
+@special("formula", "formula", _kummer_slope, strong=True, lists=True)
 def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     """Compute Kummer's function M(a, b, x), the sum of (a)_k x**k / ((b)_k k!).
 
-    Differentiable in x. Digits are lost where the terms cancel: for large a of the other sign than x.
+    Digits are lost where the terms cancel: for large a of the other sign than x.
 
     >>> special.hyp1f1(1.0, 1.0, 0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
     # M(a, b, x) = exp(x) M(b - a, b, -x): with all terms positive, where that is possible
     flip = x < 0
@@ -104,15 +104,15 @@ def _gauss_slope(out: Any, a: Any, b: Any, c: Any, x: Any) -> Any:
     return a * b / c * hyp2f1.formula(a + 1, b + 1, c + 1, x)  # type: ignore[attr-defined]
 
 
-@special(None, None, None, _gauss_slope)
+@special("formula", "formula", "formula", _gauss_slope, strong=True)
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     """Compute Gauss' function F(a, b; c; x), the sum of (a)_k (b)_k x**k / ((c)_k k!), for x <= 1.
 
-    Differentiable in x. Digits are lost where terms cancel, and, for x between 0.8 and 1, where
+    Digits are lost where terms cancel, and, for x between 0.8 and 1, where
     c - a - b is close to an integer. DLMF 15.8.1, 15.8.4.
 
     >>> special.hyp2f1(1.0, 1.0, 1.0, 0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
     left = x < 0
     # x < 0 goes to x / (x - 1) in (0, 1)

@@ -52,7 +52,7 @@ def _fraction(n: Any, x: Any, steps: int) -> Any:
     return 1 / (x + n - n / below)
 
 
-@special(lambda out, x: -snp.exp(-x) / x)
+@special(lambda out, x: snp.where(x < 0, snp.nan, -snp.exp(-x) / x), strong=True)
 def exp1(x: Any) -> Array:
     """Compute the exponential integral E_1 of exp(-t)/t from x to infinity; NaN for negative x.
 
@@ -69,12 +69,12 @@ def exp1(x: Any) -> Array:
     return snp.where((x < 0) | snp.isnan(x), snp.nan, found)
 
 
-@special(lambda out, x: snp.exp(x) / x)
+@special(lambda out, x: snp.exp(x) / x, strong=True)
 def expi(x: Any) -> Array:
     """Compute the exponential integral Ei: the principal value of exp(t)/t from -infinity to x.
 
     >>> special.expi(1.0).round(4)
-    Array(1.8951, dtype=float32, weak_type=True)
+    Array(1.8951, dtype=float32)
     """
     limit, terms = (45.0, 150) if double(x) else (20.0, 70)
     root = 0.37250741078136663
@@ -127,14 +127,14 @@ def _order_below(n: Any, x: Any) -> Any:
     return snp.where(one, -snp.exp(-x) / x, snp.where(zero, -snp.exp(-x) * (1 + 1 / x) / x, -inner))
 
 
-@special(None, lambda out, n, x: _order_below(n, x))
+@special(None, lambda out, n, x: _order_below(n, x), strong=True)
 def expn(n: Any, x: Any) -> Array:
     """Compute the exponential integral E_n of exp(-x t)/t**n from 1 to infinity, n = 0, 1, 2, ...
 
     Not to be differentiated in n. NaN for negative n or x.
 
     >>> special.expn(2, 1.0).round(4)
-    Array(0.1485, dtype=float32, weak_type=True)
+    Array(0.1485, dtype=float32)
     """
     low = (x <= 1) & (n >= 1)
     near = snp.where(low & (x > 0), x, 1.0)
@@ -206,12 +206,12 @@ def _sici(x: Any) -> tuple[Any, Any]:
     return si, ci
 
 
-@special(lambda out, x: snp.sinc(x / math.pi))
+@special(lambda out, x: snp.sinc(x / math.pi), strong=True)
 def _sine_integral(x: Any) -> Array:
     return _sici(x)[0]
 
 
-@special(lambda out, x: snp.cos(x) / x)
+@special(lambda out, x: snp.cos(x) / x, strong=True)
 def _cosine_integral(x: Any) -> Array:
     return _sici(x)[1]
 
@@ -220,7 +220,7 @@ def sici(x: Any) -> tuple[Array, Array]:
     """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of x > 0.
 
     >>> special.sici(1.0)[0].round(4)
-    Array(0.9461, dtype=float32, weak_type=True)
+    Array(0.9461, dtype=float32)
     """
     return _sine_integral(x), _cosine_integral(x)
 
@@ -275,12 +275,12 @@ def _fresnel_auxiliary(x: Any, steps: int) -> tuple[Any, Any]:
     return -im * x / (2 * size), re * x / (2 * size)
 
 
-@special(lambda out, x: snp.sin(_turn(x)))
+@special(lambda out, x: snp.sin(_turn(x)), strong=True)
 def _fresnel_s(x: Any) -> Array:
     return _fresnel(x)[0]
 
 
-@special(lambda out, x: snp.cos(_turn(x)))
+@special(lambda out, x: snp.cos(_turn(x)), strong=True)
 def _fresnel_c(x: Any) -> Array:
     return _fresnel(x)[1]
 
@@ -316,14 +316,14 @@ def _li2(u: Any) -> Any:
     return u - 0.25 * square + u * square * horner(square, _DEBYE)
 
 
-@special(lambda out, x: _spence_slope(x))
+@special(lambda out, x: _spence_slope(x), strong=True, lists=True)
 def spence(x: Any) -> Array:
     """Compute the dilogarithm Li_2(1 - x): minus the integral of log(t)/(t - 1) from 1 to x.
 
     x is at least 0. After D. Zagier, "The dilogarithm function" (2007).
 
     >>> special.spence(2.0).round(4)
-    Array(-0.8225, dtype=float32, weak_type=True)
+    Array(-0.8225, dtype=float32)
     """
     good = x > 0
     y = snp.where(good, x, 1.0)

@@ -136,7 +136,21 @@ def _relative(p: Any, q: Any) -> Any:
     return snp.where(close, near, snp.where(extreme, difference, far))
 
 
-@special(lambda out, p, q: snp.log(p) - snp.log(q) + 1, lambda out, p, q: -_quotient(p, q))
+def _inside(p: Any, q: Any, slope: Any, elsewhere: Any = 0.0) -> Any:
+    """Select the derivative of an entropy where p and q are positive; its ends are not differentiable."""
+    found = snp.where((p > 0) & (q > 0), slope, elsewhere)
+    return snp.where(snp.isnan(p) | snp.isnan(q), snp.nan, found)
+
+
+def _log_quotient(p: Any, q: Any) -> Any:
+    both = (p > 0) & (q > 0)
+    return snp.log(_safe(both, p)) - snp.log(_safe(both, q))
+
+
+@special(
+    lambda out, p, q: _inside(p, q, _log_quotient(p, q) + 1),
+    lambda out, p, q: _inside(p, q, -_quotient(p, q)),
+)
 def rel_entr(p: Any, q: Any) -> Array:
     """Compute p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
 
@@ -149,7 +163,10 @@ def rel_entr(p: Any, q: Any) -> Array:
     return snp.where(snp.isnan(p) | snp.isnan(q), snp.nan, found)
 
 
-@special(lambda out, p, q: snp.log(p) - snp.log(q), lambda out, p, q: 1 - _quotient(p, q))
+@special(
+    lambda out, p, q: _inside(p, q, _log_quotient(p, q)),
+    lambda out, p, q: _inside(p, q, 1 - _quotient(p, q), snp.where((p == 0) & (q >= 0), 1.0, 0.0)),
+)
 def kl_div(p: Any, q: Any) -> Array:
     """Compute p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.
 

@@ -48,14 +48,14 @@ def erfinv(x: Any) -> Array:
     return _erf_inv(x)
 
 
-@special(lambda out, y: (-_ROOT_PI / 2) * snp.exp(out * out), narrow=True)
+@special(lambda out, y: (-_ROOT_PI / 2) * snp.exp(out * out), narrow=True, strong=True)
 def erfcinv(y: Any) -> Array:
     """Compute the inverse of `erfc` for y from 0 to 2, where it is infinite; NaN outside.
 
     Exact digits also for small y, where erfinv(1 - y) has none left.
 
     >>> special.erfcinv(1.0)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
     return 0 - ndtri(y / 2) / _ROOT_2
 
@@ -98,12 +98,12 @@ def _scaled(x: Any) -> Any:
     )
 
 
-@special(lambda out, x: _scaled_slope(out, x))
+@special(lambda out, x: _scaled_slope(out, x), strong=True)
 def erfcx(x: Any) -> Array:
     """Compute exp(x**2) erfc(x), which neither over- nor underflows for positive x.
 
     >>> special.erfcx(0.0)
-    Array(1., dtype=float32, weak_type=True)
+    Array(1., dtype=float32)
     """
     return snp.where(snp.isnan(x), x, _scaled(x))
 
@@ -116,14 +116,14 @@ def _scaled_slope(out: Any, x: Any) -> Any:
     return snp.where(x > 20.0, tail, 2 * x * out - 2 / _ROOT_PI)
 
 
-@special(lambda out, x: _dawson_slope(out, x))
+@special(lambda out, x: _dawson_slope(out, x), strong=True)
 def dawsn(x: Any) -> Array:
     """Compute Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
 
     By the sum of G. Rybicki (Computers in Physics 3, 1989), and series for small and large x.
 
     >>> special.dawsn(0.0)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
     size = snp.abs(x)
     step, reach = (0.2, 31) if double(x) else (0.4, 13)
@@ -182,12 +182,12 @@ def _trapezoid(z: Any, count: int) -> Any:
 
 
 @promotes_freely
-@special(lambda out, z: -2 * z * out + 2j / _ROOT_PI, kinds="fc")
+@special(lambda out, z: -2 * z * out + 2j / _ROOT_PI, kinds="fc", strong=True)
 def wofz(z: Any) -> Array:
     """Compute the Faddeeva function w(z) = exp(-z**2) erfc(-i z) of complex z.
 
     >>> special.wofz(0j)
-    Array(1.+0.j, dtype=complex64, weak_type=True)
+    Array(1.+0.j, dtype=complex64)
     """
     z = z + 0j
     zero = z == 0
@@ -202,12 +202,12 @@ def wofz(z: Any) -> Array:
 # the normal distribution ------------------------------------------------------------------------------
 
 
-@special(lambda out, x: snp.exp(-x * x / 2) / math.sqrt(2 * math.pi))
+@special(lambda out, x: snp.exp(-x * x / 2) / math.sqrt(2 * math.pi), strong=True, lists=True)
 def ndtr(x: Any) -> Array:
     """Compute the cumulative distribution function of the standard normal distribution.
 
     >>> special.ndtr(0.0)
-    Array(0.5, dtype=float32, weak_type=True)
+    Array(0.5, dtype=float32)
     """
     left = snp.minimum(x, 0.0)
     tail = 0.5 * _scaled(-left / _ROOT_2) * exp_of_square(snp.maximum(left, -40.0), -1.0, 0.5)
@@ -233,7 +233,7 @@ def _mills(x: Any) -> Any:
     return snp.where(x < 0, tail, right)
 
 
-@special(lambda out, x: _mills(x))
+@special(lambda out, x: _mills(x), strong=True, lists=True)
 def _log_ndtr_function(x: Any) -> Array:
     return _log_ndtr(x)
 
@@ -242,17 +242,17 @@ def log_ndtr(x: Any, series_order: int = 3) -> Array:
     """Compute the logarithm of `ndtr`, exact in both tails. `series_order` has no effect.
 
     >>> special.log_ndtr(-100.0).round(1)
-    Array(-5005.5, dtype=float32, weak_type=True)
+    Array(-5005.5, dtype=float32)
     """
     return _log_ndtr_function(x)
 
 
-@special(lambda out, p: math.sqrt(2 * math.pi) * snp.exp(out * out / 2))
+@special(lambda out, p: math.sqrt(2 * math.pi) * snp.exp(out * out / 2), strong=True)
 def ndtri(p: Any) -> Array:
     """Compute the inverse of `ndtr`, for p from 0 to 1; NaN outside.
 
     >>> special.ndtri(0.5)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
     lower = snp.minimum(p, 1 - p)  # exact: for p > 1/2 the subtraction is
     tail = (lower > 0) & (lower < 0.2)
@@ -289,14 +289,14 @@ def _owen_in_a(out: Any, h: Any, a: Any) -> Any:
     return snp.exp(-0.5 * h * h * (1 + a * a)) / (2 * math.pi * (1 + a * a))
 
 
-@special(_owen_in_h, _owen_in_a)
+@special(_owen_in_h, _owen_in_a, strong=True)
 def owens_t(h: Any, a: Any) -> Array:
     """Compute Owen's T function: the probability of X > h, 0 < Y < a X for normal X, Y.
 
     D. Owen, Annals of Mathematical Statistics 27 (1956).
 
     >>> special.owens_t(0.0, 1.0).round(4)
-    Array(0.125, dtype=float32, weak_type=True)
+    Array(0.125, dtype=float32)
     """
     size, slope = snp.abs(h), snp.abs(a)
     steep = slope > 1

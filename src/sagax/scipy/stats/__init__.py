@@ -6,7 +6,7 @@ S. Kotz, N. Balakrishnan, "Continuous Univariate Distributions", and SciPy's doc
 
 >>> from sagax.scipy import stats
 >>> stats.norm.cdf(0.0)
-Array(0.5, dtype=float32, weak_type=True)
+Array(0.5, dtype=float32)
 """
 
 from __future__ import annotations

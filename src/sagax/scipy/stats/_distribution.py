@@ -7,13 +7,14 @@ import inspect
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 from sagax._src.core.value import Array
 
 _P = ParamSpec("_P")
+Weak = Literal["never", "numbers", "arrays"]
 
 # The first line of each docstring; `{}` is the name of the first argument.
 _SUMMARIES = {
@@ -64,12 +65,14 @@ class Distribution:
     valid: Callable[..., Any] | None = None
 
     def function(
-        self, arguments: str, result: str
+        self, arguments: str, result: str, *, weak: Weak = "numbers"
     ) -> Callable[[Callable[_P, Array]], Callable[_P, Array]]:
         """Make a public function of a formula, whose name tells what it computes.
 
-        The docstring has an example: the function gives `result` for `arguments`.
+        The docstring has an example: the function gives `result` for `arguments`. `weak` tells
+        which results have a weak type, if no argument has a strong floating point type.
         """
+        weak_type = "" if weak == "never" else ", weak_type=True"
 
         def decorate(formula: Callable[_P, Array]) -> Callable[_P, Array]:
             function = formula.__name__
@@ -83,15 +86,17 @@ class Distribution:
 
     >>> from sagax.scipy.stats import {self.name}
     >>> {self.name}.{function}({arguments})
-    Array({result}, dtype=float32, weak_type=True)
+    Array({result}, dtype=float32{weak_type})
     """
 
             def evaluate(*args: Any) -> Array:
                 found = formula(*args)  # type: ignore[call-arg]
                 exists = self._exists(dict(zip(parameters, args)))
-                return found + snp.where(
+                found = found + snp.where(
                     exists, 0.0, snp.nan
                 )  # derivatives stay those of the formula
+                is_weak = weak == "arrays" or (weak == "numbers" and not found.ndim)
+                return found if is_weak else _base.strong(found)
 
             return _promoting(formula, evaluate)
 
@@ -119,7 +124,12 @@ def exp_of(logarithm: Callable[_P, Array]) -> Callable[_P, Array]:
 
 def log_of(probability: Callable[_P, Array]) -> Callable[_P, Array]:
     """Take the logarithm of cdf or sf: the formula of that name with "log" before it."""
-    return _derived(snp.log, probability, "log" + probability.__name__)
+    return _derived(_log_probability, probability, "log" + probability.__name__)
+
+
+def _log_probability(p: Any) -> Array:
+    """Compute log(p); where p is 0 the derivative is 0, not the quotient of zeros."""
+    return snp.where(p == 0, -snp.inf, snp.log(snp.where(p == 0, 1, p)))
 
 
 def _derived(
@@ -142,4 +152,6 @@ def inside(condition: Any, found: Any) -> Array:
 
 def log1mexp(x: Any) -> Array:
     """Compute log(1 - exp(-x)) for x > 0, exact for small and large x."""
-    return snp.where(x < 0.7, snp.log(-snp.expm1(-x)), snp.log1p(-snp.exp(-x)))
+    small = x < 0.7  # each branch has derivatives where it counts only
+    near, far = snp.where(small, x, 0.7), snp.where(small, 0.7, x)
+    return snp.where(small, snp.log(-snp.expm1(-near)), snp.log1p(-snp.exp(-far)))

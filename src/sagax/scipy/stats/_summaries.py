@@ -63,6 +63,7 @@ def mode(
         return ordered[best], (end - first)[best]
 
     x = _base.as_array("mode", a)
+    x = x if x.ndim else x.reshape(1)
     if not x.size:
         raise ArgumentValueError.about("mode", "a", x, "some elements")
     return ModeResult(*_along(one, x, axis, keepdims))
@@ -88,7 +89,7 @@ def rankdata(
     methods = ("average", "min", "max", "dense", "ordinal")
     check_choice("rankdata", "method", method, methods, ", ".join(methods))
 
-    def one(row: Array) -> Array:
+    def ranks(row: Array) -> Array:
         if method == "ordinal":
             return snp.argsort(snp.argsort(row, stable=True)) + 1
         ordered = snp.sort(row)
@@ -101,6 +102,9 @@ def rankdata(
         if method == "average":
             return (first + last) / 2
         return first if method == "min" else last
+
+    def one(row: Array) -> Array:
+        return ranks(row).astype(float)
 
     x = _base.as_array("rankdata", a)
     found = _along(one, x, axis)

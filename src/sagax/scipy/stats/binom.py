@@ -19,7 +19,7 @@ _binom = Distribution(
 )
 
 
-@_binom.function("2, 5, 0.25", "-1.3330498")
+@_binom.function("2, 5, 0.25", "-1.3330498", weak="arrays")
 def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
     k = k - loc
     ok = (k == snp.floor(k)) & (k >= 0) & (k <= n)
@@ -28,4 +28,4 @@ def logpmf(k: Any, n: Any, p: Any, loc: Any = 0) -> Array:
     return inside(ok, ways + xlogy(safe, p) + xlog1py(n - safe, -p))
 
 
-pmf = _binom.function("2, 5, 0.25", "0.2636719")(exp_of(logpmf))
+pmf = _binom.function("2, 5, 0.25", "0.2636719", weak="arrays")(exp_of(logpmf))

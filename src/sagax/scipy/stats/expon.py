@@ -17,40 +17,40 @@ _expon = Distribution(
 )
 
 
-@_expon.function("1.0", "-1.")
+@_expon.function("1.0", "-1.", weak="arrays")
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return inside(z >= 0, -z - snp.log(scale))
 
 
-pdf = _expon.function("1.0", "0.36787945")(exp_of(logpdf))
+pdf = _expon.function("1.0", "0.36787945", weak="arrays")(exp_of(logpdf))
 
 
-@_expon.function("1.0", "0.63212055")
+@_expon.function("1.0", "0.63212055", weak="arrays")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return snp.where(z >= 0, -snp.expm1(-z), 0)
 
 
-@_expon.function("1.0", "-0.45867515")
+@_expon.function("1.0", "-0.45867515", weak="arrays")
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     safe = snp.where(z > 0, z, 1)
     return inside(z > 0, log1mexp(safe))
 
 
-@_expon.function("1.0", "0.36787945")
+@_expon.function("1.0", "0.36787945", weak="arrays")
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
-    return snp.where(z >= 0, snp.exp(-z), 1)
+    return snp.exp(-snp.where(z >= 0, z, 0))
 
 
-@_expon.function("1.0", "-1.")
+@_expon.function("1.0", "-1.", weak="arrays")
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return snp.where(z >= 0, -z, 0)
 
 
-@_expon.function("0.5", "0.6931472")
+@_expon.function("0.5", "0.6931472", weak="arrays")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return snp.where((q >= 0) & (q <= 1), loc - scale * snp.log1p(-q), snp.nan)

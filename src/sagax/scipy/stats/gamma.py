@@ -37,9 +37,9 @@ def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
 logcdf = _gamma.function("2.0, 3.0", "-1.1291016")(log_of(cdf))
 
 
-@_gamma.function("2.0, 3.0", "0.6766764")
+@_gamma.function("2.0, 3.0", "0.6766764", weak="arrays")
 def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return gammaincc(a, snp.maximum((x - loc) / scale, 0))
 
 
-logsf = _gamma.function("2.0, 3.0", "-0.39056212")(log_of(sf))
+logsf = _gamma.function("2.0, 3.0", "-0.39056212", weak="arrays")(log_of(sf))

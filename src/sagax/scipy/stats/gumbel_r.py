@@ -17,22 +17,22 @@ _gumbel_r = Distribution(
 )
 
 
-@_gumbel_r.function("1.0", "-1.3678794")
+@_gumbel_r.function("1.0", "-1.3678794", weak="arrays")
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return -z - snp.exp(-z) - snp.log(scale)
 
 
-pdf = _gumbel_r.function("1.0", "0.2546464")(exp_of(logpdf))
+pdf = _gumbel_r.function("1.0", "0.2546464", weak="arrays")(exp_of(logpdf))
 
 
-@_gumbel_r.function("1.0", "0.6922006")
+@_gumbel_r.function("1.0", "0.6922006", weak="arrays")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return snp.exp(-snp.exp(-z))
 
 
-@_gumbel_r.function("1.0", "-0.36787945")
+@_gumbel_r.function("1.0", "-0.36787945", weak="arrays")
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return -snp.exp(-z)
@@ -44,12 +44,12 @@ def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return -snp.expm1(-snp.exp(-z))
 
 
-@_gumbel_r.function("1.0", "-1.178307")
+@_gumbel_r.function("1.0", "-1.178307", weak="arrays")
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return log1mexp(snp.exp(-z))
 
 
-@_gumbel_r.function("0.5", "0.36651292")
+@_gumbel_r.function("0.5", "0.36651292", weak="arrays")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return loc - scale * snp.log(-snp.log(q))

@@ -27,12 +27,12 @@ def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 pdf = _logistic.function("1.0", "0.19661194")(exp_of(logpdf))
 
 
-@_logistic.function("1.0", "0.7310586")
+@_logistic.function("1.0", "0.7310586", weak="arrays")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return expit((x - loc) / scale)
 
 
-@_logistic.function("1.0", "0.26894143")
+@_logistic.function("1.0", "0.26894143", weak="arrays")
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return expit((loc - x) / scale)
 

@@ -27,31 +27,31 @@ def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 pdf = _norm.function("1.0", "0.24197073")(exp_of(logpdf))
 
 
-@_norm.function("1.0", "0.8413447")
+@_norm.function("1.0", "0.8413447", weak="never")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return ndtr((x - loc) / scale)
 
 
-@_norm.function("1.0", "-0.1727538")
+@_norm.function("1.0", "-0.1727538", weak="never")
 def logcdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return log_ndtr((x - loc) / scale)
 
 
-@_norm.function("1.0", "0.15865527")
+@_norm.function("1.0", "0.15865527", weak="never")
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return ndtr((loc - x) / scale)
 
 
-@_norm.function("1.0", "-1.8410214")
+@_norm.function("1.0", "-1.8410214", weak="never")
 def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return log_ndtr((loc - x) / scale)
 
 
-@_norm.function("0.8", "0.84162134")
+@_norm.function("0.8", "0.84162134", weak="never")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return ndtri(q) * scale + loc
 
 
-@_norm.function("0.2", "0.8416212")
+@_norm.function("0.2", "0.8416212", weak="never")
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return loc - ndtri(q) * scale

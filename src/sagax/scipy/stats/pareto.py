@@ -6,7 +6,7 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax.scipy.stats._distribution import Distribution, exp_of, inside
+from sagax.scipy.stats._distribution import Distribution, exp_of, inside, log1mexp
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 
@@ -42,9 +42,12 @@ def cdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return -snp.expm1(logsf(x, b, loc, scale))
 
 
-@_pareto.function("2.0, 3.0", "-0.13353139")
+@_pareto.function("2.0, 3.0", "-0.13353139", weak="arrays")
 def logcdf(x: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return snp.log1p(-sf(x, b, loc, scale))
+    z = (x - loc) / scale
+    inner = z > 1
+    log_tail = -b * snp.log(snp.where(inner, z, 2))
+    return inside(inner, log1mexp(-log_tail))
 
 
 @_pareto.function("0.5, 3.0", "1.2599211")

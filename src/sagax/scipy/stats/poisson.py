@@ -19,7 +19,7 @@ _poisson = Distribution(
 )
 
 
-@_poisson.function("2, 1.5", "-1.3822169")
+@_poisson.function("2, 1.5", "-1.3822169", weak="arrays")
 def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
     k = k - loc
     ok = (k == snp.floor(k)) & (k >= 0)
@@ -27,7 +27,7 @@ def logpmf(k: Any, mu: Any, loc: Any = 0) -> Array:
     return inside(ok, xlogy(safe, mu) - gammaln(safe + 1) - mu)
 
 
-pmf = _poisson.function("2, 1.5", "0.25102144")(exp_of(logpmf))
+pmf = _poisson.function("2, 1.5", "0.25102144", weak="arrays")(exp_of(logpmf))
 
 
 @_poisson.function("2, 1.5", "0.80884683")
@@ -36,7 +36,7 @@ def cdf(k: Any, mu: Any, loc: Any = 0) -> Array:
     return snp.where(k >= 0, gammaincc(snp.maximum(k, 0) + 1, mu), 0)
 
 
-@_poisson.function("5.0", "2.2043953")
+@_poisson.function("5.0", "2.2043953", weak="never")
 def entropy(mu: Any, loc: Any = 0) -> Array:
     # Below 100 the sum over counts that have any weight. Above, the expansion in 1 / mu: Evans and
     # Boersma, IEEE Transactions on Information Theory 34 (1988).
@@ -49,7 +49,3 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
     by_series = 0.5 * snp.log(2 * snp.pi * snp.e / r) - r / 12 - r**2 / 24 - 19 * r**3 / 360
     found = snp.where(mu < 100, by_sum, by_series)
     return snp.where(mu > 0, found, snp.where(mu == 0, 0, snp.nan)) + 0 * loc
-
-
-# its result is strongly typed, as jax's
-entropy.__doc__ = (entropy.__doc__ or "").replace(", weak_type=True", "")

@@ -17,19 +17,19 @@ _uniform = Distribution(
 )
 
 
-@_uniform.function("0.5, 0, 2", "-0.6931472")
+@_uniform.function("0.5, 0, 2", "-0.6931472", weak="arrays")
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return inside((x >= loc) & (x <= loc + scale), -snp.log(scale) + 0 * x)
 
 
-pdf = _uniform.function("0.5, 0, 2", "0.5")(exp_of(logpdf))
+pdf = _uniform.function("0.5, 0, 2", "0.5", weak="arrays")(exp_of(logpdf))
 
 
-@_uniform.function("0.5, 0, 2", "0.25")
+@_uniform.function("0.5, 0, 2", "0.25", weak="arrays")
 def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return snp.clip((x - loc) / scale, 0, 1)
 
 
-@_uniform.function("0.25, 0, 2", "0.5")
+@_uniform.function("0.25, 0, 2", "0.5", weak="arrays")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return snp.where((q >= 0) & (q <= 1), q * scale + loc, snp.nan)

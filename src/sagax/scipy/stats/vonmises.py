@@ -19,9 +19,9 @@ _vonmises = Distribution(
 )
 
 
-@_vonmises.function("1.0, 2.0", "-1.5812662")
+@_vonmises.function("1.0, 2.0", "-1.5812662", weak="arrays")
 def logpdf(x: Any, kappa: Any) -> Array:
     return kappa * (snp.cos(x) - 1) - snp.log(2 * snp.pi * i0e(kappa))
 
 
-pdf = _vonmises.function("1.0, 2.0", "0.20571446")(exp_of(logpdf))
+pdf = _vonmises.function("1.0, 2.0", "0.20571446", weak="arrays")(exp_of(logpdf))

@@ -18,10 +18,10 @@ _wrapcauchy = Distribution(
 )
 
 
-@_wrapcauchy.function("1.0, 0.5", "-1.782643")
+@_wrapcauchy.function("1.0, 0.5", "-1.782643", weak="arrays")
 def logpdf(x: Any, c: Any) -> Array:
     found = snp.log1p(-c * c) - snp.log(2 * snp.pi) - snp.log(1 + c * c - 2 * c * snp.cos(x))
     return inside((x >= 0) & (x <= 2 * snp.pi), found)
 
 
-pdf = _wrapcauchy.function("1.0, 0.5", "0.16819303")(exp_of(logpdf))
+pdf = _wrapcauchy.function("1.0, 0.5", "0.16819303", weak="arrays")(exp_of(logpdf))

@@ -184,6 +184,7 @@ def lu(x: Any) -> list[Any]:
     >>> permutation
     Array([1, 0], dtype=int32)
     """
+    check_matrix("lu", aval_of(x), "x")  # of an example, too, where a vmap gives a stack
     return lu_p.bind(x)
 
 

@@ -82,7 +82,7 @@ def qdwh(
     weights = _weights(precision if eps is None else float(eps), precision)[:limit]
     if 0 in aval.shape:
         h = full_of(aval.update(shape=(aval.shape[1],) * 2), 0)
-        return x, h, np.int32(0), np.bool_(True)
+        return x, h, _count(0), np.bool_(True)
     u = div(x, _norm_bound(x))
     last = u
     for a, b, c in weights:
@@ -95,7 +95,12 @@ def qdwh(
     # one step of Newton and Schulz removes rounding errors of u
     u = sub(mul(u, 1.5), mul(matmul(u, matmul(mH(u), u)), 0.5))
     h = hermitian_part(matmul(mH(u), x))
-    return u, h, np.int32(len(weights)), converged
+    return u, h, _count(len(weights)), converged
+
+
+def _count(steps: int) -> Any:
+    """Convert a number of steps to a weakly typed scalar."""
+    return convert(steps, np.dtype(np.int32), True)
 
 
 def _weights(lower: float, precision: float) -> list[tuple[float, float, float]]:

@@ -314,6 +314,7 @@ def qr(
     >>> bool(abs(q @ r - np.array([[3., 1.], [4., 2.]])).max() < 1e-5)
     True
     """
+    check_matrix("qr", aval_of(x), "x")  # of an example, too, where a vmap gives a stack
     return tuple(
         qr_p.bind(
             x, pivoting=bool(pivoting), full_matrices=bool(full_matrices), use_magma=use_magma
