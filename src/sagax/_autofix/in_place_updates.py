@@ -34,6 +34,8 @@ def updated_arguments(source: Source, call: ast.Call) -> list[ast.expr]:
             assert isinstance(owner.value, ast.Attribute)
             return [owner.value.value]
         found: list[ast.expr] = [owner, *call.args]
+    elif source.meaning(function) in ("jax.tree.map", "jax.tree_util.tree_map"):
+        found = call.args[1:2]
     else:
         found = [*call.args, *[k.value for k in call.keywords]]
     return [a for a in found if isinstance(a, (ast.Name, ast.Attribute, ast.Subscript))]
@@ -85,6 +87,9 @@ def _update(is_method: bool, result: Any, *arguments: Any) -> tuple[Any, ...]:
 
     If several have it, what the call means to update cannot be told, unless it is a method's array.
     """
+    if len(arguments) == 1 and trees.structure(arguments[0]) == trees.structure(result):
+        if not any(isinstance(x, ConcreteArray) for x in trees.leaves(arguments[0])):
+            return (result,)  # numbers, which nothing else holds
     wanted = structure_text(result)
     alike = [i for i, argument in enumerate(arguments) if structure_text(argument) == wanted]
     if not wanted or not alike or (len(alike) > 1 and not (is_method and alike[0] == 0)):

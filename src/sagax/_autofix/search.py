@@ -431,7 +431,7 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
     """Return how a script gives the right result, for a class of mistakes."""
     if name == "UnusedResultWarning":
         called = facts.data.get("called", "") if facts is not None else ""
-        if called.startswith("jax.random."):
+        if called.startswith("jax.random.") and not called.endswith(".permutation"):
             return Reference("the program before, but for the draws", False, same_draws=True)
         at = facts.diagnostic.primary if facts is not None else None
         calls = () if at is None else (at,)

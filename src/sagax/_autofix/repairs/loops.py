@@ -13,7 +13,7 @@ from sagax._autofix.repairs.control_flow import (
     mutates_objects,
     range_bounds,
 )
-from sagax._autofix.repairs.source_file import INDENT, Source
+from sagax._autofix.repairs.source_file import INDENT, Source, stores
 from sagax._src.diagnostics.model import Edit
 
 
@@ -33,6 +33,51 @@ def rewrite_for(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
     if count is not None and not collected:
         yield from _rewrite_as_fori_loop(source, loop, *count)
     yield from _rewrite_as_scan(source, loop, count, collected)
+
+
+@at_expression
+def count_while(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `while k < n: ...; k += 1` as fori_loop."""
+    loop = source.enclosing(node, ast.While)
+    test = loop.test if loop is not None else None
+    if loop is None or loop.orelse or mutates_objects(loop.body) or len(loop.body) < 2:
+        return
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        return
+    last, index = loop.body[-1], test.left
+    counts = isinstance(last, ast.AugAssign) and isinstance(last.op, ast.Add)
+    if not counts or not isinstance(index, ast.Name) or source.code(last.target) != index.id:
+        return
+    if not isinstance(last.value, ast.Constant) or last.value.value != 1 or len(test.ops) > 1:
+        return
+    body = loop.body[:-1]
+    jumps = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.Await)
+    carry = [n for n in loop_carry(source, loop, body) if n != index.id]
+    if index.id in stores(body) or not carry:
+        return
+    if any(isinstance(n, jumps) for statement in body for n in ast.walk(statement)):
+        return
+    bound = source.code(test.comparators[0]) + (" + 1" if isinstance(test.ops[0], ast.LtE) else "")
+    function, imports = source.spell("jax.lax.fori_loop")
+    indent = source.indent(loop)
+    inside = indent + INDENT
+    name = source.fresh("body", loop)
+    form = CarryForm.of(source, loop, carry)
+    rows = [
+        f"{indent}def {name}({index.id}, {form.state}):",
+        *form.unpack(inside),
+        source.block_text(body, inside),
+        f"{inside}return {form.names}",
+        "",
+        f"{indent}{form.names} = {function}({index.id}, {bound}, {name}, {form.packed})",
+    ]
+    scope = source.function(loop) or source.tree
+    read_later = [n for n in source.uses(index.id, scope) if n.lineno > (loop.end_lineno or 0)]
+    if read_later:
+        rows.append(f"{indent}{index.id} = {bound}")
+    title = "loop with fori_loop: the body is compiled once"
+    edit = source.replace_statements([loop], "\n".join(rows))
+    yield Candidate("fori_or_scan", title, (edit, *imports), 1)
 
 
 @at_expression
