@@ -87,7 +87,7 @@ def _update(is_method: bool, result: Any, *arguments: Any) -> tuple[Any, ...]:
 
     If several have it, what the call means to update cannot be told, unless it is a method's array.
     """
-    if len(arguments) == 1 and trees.structure(arguments[0]) == trees.structure(result):
+    if len(arguments) == 1 and trees.tree_structure(arguments[0]) == trees.tree_structure(result):
         if not any(isinstance(x, ConcreteArray) for x in trees.leaves(arguments[0])):
             return (result,)  # numbers, which nothing else holds
     wanted = structure_text(result)

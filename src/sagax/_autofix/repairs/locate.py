@@ -239,6 +239,11 @@ def _find_cause(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
         decorators = [(s, d) for s, f in case.definition(unset[1]) for d in f.decorator_list]
         if len(decorators) == 1:
             return decorators[0][0].span(decorators[0][1])
+    if "branch" in facts.message and re.search(r"_fun is None|\] is None", facts.message):
+        for source, function in types.find_branches(case):  # one that forgets to return
+            if not isinstance(function, ast.Lambda) and not returned_expressions(source, function):
+                found_call = types.find_branch_call(case)
+                return found_call[0].span(found_call[1]) if found_call is not None else None
     known = "returned_by" in facts.data  # the facts name the branch
     if "SX" in facts.diagnostic.code and "branch" in facts.message and not known:
         for source, value in types.branch_outputs(case):

@@ -37,6 +37,7 @@ import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.mapped_axes as mapped_axes
+import sagax._autofix.repairs.missing_parts as missing_parts
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.precision as precision
@@ -119,7 +120,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         call_forms.assign_update, call_forms.pass_function, call_forms.correct_argnums, call_forms.wrap_axes,
         call_forms.fold_in_number, call_forms.divide_whole, call_forms.drop_function_cache,
         call_forms.mark_size_static, call_forms.assign_output, call_forms.pad_rows, call_forms.give_scan_length,
-        foreign_names.use_existing_keyword,
+        foreign_names.use_existing_keyword, missing_parts.return_updated_argument, missing_parts.complete_tuple,
+        missing_parts.return_unpacked_values, missing_parts.drop_new_entry, missing_parts.drop_text_entry,
+        missing_parts.rename_key,
     ),
     "NameError": (mapped_axes.name_mapped_axis,),
     "AttributeError": (
@@ -139,8 +142,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         traced_programs.mark_outer_static, traced_programs.pack_auxiliary, traced_programs.share_scope,
         boolean_logic.replace_builtins, call_forms.make_buffer_traced, call_forms.split_for_names, call_forms.give_scan_length,
         call_forms.pad_rows, call_forms.mark_size_static, call_forms.wrap_axes, call_forms.correct_argnums,
-        call_forms.drop_outer_vmap,
+        call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key,
     ),
+    "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
     "SideEffectWarning": (
         effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,
         traced_state.update_at_calls, traced_state.return_stored_value, threaded_state.thread_state,
