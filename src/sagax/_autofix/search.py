@@ -340,7 +340,10 @@ class _Search:
             proof = prove(task, original, state.texts, reference, self.run_trials)
         if proof.refuted:
             return
-        trust = Trust.PROVEN if proof.proven and not state.allows else Trust.RAN
+        # a size that fits these data may be that of something else
+        guessed = any(step.assumes and step.kind in _SIZES for step in state.steps)
+        proven = proof.proven and not state.allows and not guessed
+        trust = Trust.PROVEN if proven else Trust.RAN
         suggestion = self.suggestion(state, trust, proof)
         if state.steps[0].rank >= LAST_RESORT_RANK:
             self.last_resort.append(suggestion)
@@ -441,7 +444,10 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
             "the program with sorted keys in its dicts", False, reliable=False, sorted_keys=True
         )
     if name in _MISTAKEN_RESULT_WARNINGS:
-        return Reference("the program before", False, reliable=False, mistaken=True)
+        zero = name == "ZeroGradientWarning"
+        return Reference(
+            "the program before", False, reliable=False, mistaken=True, derivatives=zero
+        )
     if name in _SAME_RESULT_WARNINGS:
         return Reference("the program before", untransformed=False)
     if name in _WRONG_RESULT_WARNINGS:

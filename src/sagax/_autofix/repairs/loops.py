@@ -85,6 +85,9 @@ def map_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     """Rewrite `stack([f(x, y) for x in xs])` as `vmap(lambda x: f(x, y))(xs)`."""
     around = source.enclosing(node, (ast.ListComp, ast.GeneratorExp))  # type: ignore[arg-type]
     call = source.parents.get(around) if around is not None else None
+    if isinstance(around, ast.ListComp) and isinstance(call, ast.Assign):
+        yield from _map_summed(source, call, around)
+        return
     if around is None or not isinstance(call, ast.Call) or call.args != [around]:
         return
     if source.meaning(call.func) not in ("jax.numpy.stack", "jax.numpy.array", "jax.numpy.asarray"):
@@ -107,6 +110,44 @@ def map_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         names, arrays = [target], [over]
     if all(isinstance(n, ast.Name) for n in names):
         yield from _mapped(source, call, around.elt, names, [source.code(a) for a in arrays], [])
+
+
+def _map_summed(
+    source: Source, assignment: ast.Assign, around: ast.ListComp
+) -> Iterator[Candidate]:
+    """Rewrite `xs = [f(k) for k in range(n)]` with vmap, if `xs` is only stacked or summed."""
+    target, loop = assignment.targets[0], around.generators[0]
+    bounds = range_bounds(source, loop.iter)
+    if not isinstance(target, ast.Name) or len(around.generators) > 1 or loop.ifs:
+        return
+    scope = source.function(assignment) or source.tree
+    edits: list[Edit] = []
+    for use in source.uses(target.id, scope):
+        if use is target:
+            continue
+        call = source.parents.get(use)
+        if not isinstance(call, ast.Call) or call.args != [use] or call.keywords:
+            return
+        if getattr(call.func, "id", "") == "sum":
+            edits.append(source.replace(call, f"{target.id}.sum(axis=0)"))
+        elif source.meaning(call.func) in ("jax.numpy.stack", "jax.numpy.array"):
+            edits.append(source.replace(call, target.id))
+        else:
+            return
+    numpy, imports = source.spell("jax.numpy")
+    vmap, more = source.spell("jax.vmap")
+    if bounds is not None:
+        over = arange_text(numpy, bounds)
+    elif isinstance(loop.iter, ast.Name):
+        over = source.code(loop.iter)
+    else:
+        return
+    if not edits or not isinstance(loop.target, ast.Name):
+        return
+    text = f"{vmap}(lambda {loop.target.id}: {source.code(around.elt)})({over})"
+    title = "map the function with vmap: it is compiled once, for all elements"
+    all_edits = (source.replace(around, text), *edits, *more, *imports)
+    yield Candidate("vmap", title, all_edits, 1)
 
 
 def _mapped(

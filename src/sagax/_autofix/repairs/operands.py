@@ -13,7 +13,6 @@ from sagax._autofix.repairs.dataflow import (
     resolve_functions,
     returned_expressions,
 )
-from sagax._autofix.repairs.dataflow import reaching_definitions
 from sagax._autofix.repairs.source_file import PRIMARIES, Function, Source, argument
 from sagax._autofix.repairs.types import find_loop_call
 

@@ -59,12 +59,12 @@ from sagax._autofix.repairs.case import Candidate, Case, Repair
 
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
-    arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,
+    arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_known_size, axes.give_measured_size,
     static_numbers.pass_number,
 )  # fmt: skip
 
 _NAN_REPAIRS = (
-    singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
+    not_a_number.use_log_softmax, singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
     not_a_number.keep_old_value, singular.guard_operation,
 )  # fmt: skip
 
@@ -152,9 +152,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
     "HostSyncWarning": (host_waits.convert_after_loop, host_waits.choose_on_device),
     "ImpureTraceWarning": (hoisting.pass_impure_value,),
-    "ZeroGradientWarning": (smooth.use_smooth_function,),
+    "ZeroGradientWarning": (arrays.drop_conversion, smooth.use_smooth_function),
     "PrecisionLossWarning": (
-        precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
+        not_a_number.use_log_softmax, precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
         cancellation.use_small_argument_function, cancellation.use_gradient, cancellation.multiply_steps,
         cancellation.subtract_before_call,
     ),
@@ -168,10 +168,10 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "UnrolledLoopWarning": (loops.count_while, loops.rewrite_for, loops.map_comprehension),
     "NaNGradientWarning": (
-        types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
+        not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
     ),
     "NaNWarning": _NAN_REPAIRS,
-    "FloatingPointError": (types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
+    "FloatingPointError": (not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
     "DtypeTruncationWarning": (buffers.fill_with_floats, types.enable_x64),
     "IntegerOverflowWarning": (types.widen_dtype,),
     "OutOfBoundsIndexWarning": (
