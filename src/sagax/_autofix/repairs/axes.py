@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import sagax._autofix.repairs.transform_options as transform_options
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, at_expression, base_name
 from sagax._autofix.repairs.dataflow import path_keys, resolve_functions
-from sagax._autofix.repairs.source_file import Source, keyword_value, parameters, tuple_text
+from sagax._autofix.repairs.source_file import Source, keyword_value, loads, parameters, tuple_text
 
 
 @at_expression
