@@ -167,7 +167,7 @@ def drop_new_entry(case: Case) -> Iterator[Candidate]:
             display = definition.node
             if not isinstance(display, ast.Dict) or definition.rest:
                 continue
-            if any(_is_read(case, key, display) for key in keys):
+            if any(_is_read(case, key) for key in keys):
                 continue
             text = definition.source.code(display)
             for key in keys:
@@ -189,19 +189,18 @@ def drop_text_entry(case: Case) -> Iterator[Candidate]:
         for value in returned_expressions(source, function):
             for definition in reaching_definitions(case, source, value):
                 display = definition.node
-                if isinstance(display, ast.Dict) and not _is_read(case, keys[0], display):
+                if isinstance(display, ast.Dict) and not _is_read(case, keys[0]):
                     text = drop_item(definition.source, display, keys[0])
                     title = f"leave out {keys[0]}: it is no array, and nothing reads it"
                     edit = definition.source.replace(display, text)
                     yield Candidate("drop_entry", title, (edit,), 1)
 
 
-def _is_read(case: Case, key: str, display: ast.AST) -> bool:
+def _is_read(case: Case, key: str) -> bool:
     """Return whether a script reads an entry, as in `state["gate"]` or `state.get("gate")`."""
-    inside = set(ast.walk(display))
     for source in case.sources.values():
         for constant in source.nodes(ast.Constant):
-            if constant in inside or repr(constant.value) != key:
+            if repr(constant.value) != key:
                 continue
             parent = source.parents.get(constant)
             if not isinstance(parent, ast.Dict):
