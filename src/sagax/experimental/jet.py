@@ -20,10 +20,33 @@ from sagax._src.core.trace import Trace, Tracer, current, entered, state
 from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import tracing
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.primitives import arithmetic, transcendental
-from sagax._src.primitives.arithmetic import add, div, mul, sub
-from sagax._src.primitives.makers import scalar_like
+from sagax._src.primitives.arithmetic import (
+    add,
+    add_p,
+    div,
+    div_p,
+    integer_pow_p,
+    mul,
+    mul_p,
+    sqrt_p,
+    sub,
+    sub_p,
+)
+from sagax._src.primitives.convolution import conv_general_dilated_p
+from sagax._src.primitives.dot_general import dot_general_p
+from sagax._src.primitives.makers import add_any_p, scalar_like
 from sagax._src.primitives.structural import convert, instantiate
+from sagax._src.primitives.transcendental import (
+    cos_p,
+    cosh_p,
+    exp2_p,
+    exp_p,
+    log_p,
+    logistic_p,
+    sin_p,
+    sinh_p,
+    tanh_p,
+)
 from sagax._src.transforms.derived import run_composite
 
 __all__ = ["jet"]
@@ -74,10 +97,10 @@ class JetTrace(Trace):
             if not any(active):
                 return primitive.bind(*args, **params)
             operands = [self.series(a) for a in args]
-            rule = _RULES.get(primitive.name)
+            rule = _RULES.get(primitive)
             if rule is not None:
                 return self.wrap(rule(self.order, *operands, **params))
-            if primitive.name in _BILINEAR or _is_linear(primitive, operands):
+            if primitive in _BILINEAR or _is_linear(primitive, operands):
                 return self.wrap(_product(primitive, operands, active, self.order, params))
             if primitive.jvp_rule is None and primitive.composite_rule is not None:
                 return run_composite(self, primitive, args, params)
@@ -85,7 +108,7 @@ class JetTrace(Trace):
         return [self.wrap(o) for o in out] if primitive.multiple_results else self.wrap(out)
 
 
-_BILINEAR = ("dot_general", "conv_general_dilated")
+_BILINEAR = (dot_general_p, conv_general_dilated_p)
 
 
 def _is_linear(primitive: Primitive, operands: Sequence[list]) -> bool:
@@ -180,12 +203,12 @@ def _over(x: Any, y: Any) -> Any:
     return None if x is None else div(x, y)
 
 
-_RULES: dict[str, Callable] = {}
+_RULES: dict[Primitive, Callable] = {}
 
 
-def _rule(name: str) -> Callable:
+def _rule(*primitives: Primitive) -> Callable:
     def register(rule: Callable) -> Callable:
-        _RULES[name] = rule
+        _RULES.update(dict.fromkeys(primitives, rule))
         return rule
 
     return register
@@ -201,27 +224,24 @@ def _sized(x: Any, y: Any) -> Any:
     return add(x, instantiate(Zero(aval_of(y)))) if aval_of(x).shape != aval_of(y).shape else x
 
 
-@_rule("add")
+@_rule(add_p, add_any_p)
 def _(order: int, x: list, y: list, **_: Any) -> list:
     total = add(x[0], y[0])
     return [total, *[_sized(_plus(a, b), total) for a, b in zip(x[1:], y[1:], strict=True)]]
 
 
-_RULES["add_any"] = _RULES["add"]
-
-
-@_rule("sub")
+@_rule(sub_p)
 def _(order: int, x: list, y: list, **_: Any) -> list:
     total = sub(x[0], y[0])
     return [total, *[_sized(_minus(a, b), total) for a, b in zip(x[1:], y[1:], strict=True)]]
 
 
-@_rule("mul")
+@_rule(mul_p)
 def _(order: int, x: list, y: list, **_: Any) -> list:
     return [_dot(x[: k + 1], y[k::-1]) for k in range(order + 1)]
 
 
-@_rule("div")
+@_rule(div_p)
 def _(order: int, x: list, y: list, **_: Any) -> list:
     out = [div(x[0], y[0])]
     for k in range(1, order + 1):
@@ -229,35 +249,25 @@ def _(order: int, x: list, y: list, **_: Any) -> list:
     return out
 
 
-def _exponential(name: str, constant: float) -> None:
+def _exponential(primitive: Primitive, constant: float) -> None:
     """Series of y with y' = constant y x'."""
 
-    @_rule(name)
+    @_rule(primitive)
     def _(order: int, x: list, **params: Any) -> list:
-        slopes, out = _slopes(x), [_bind(name, x[0], params)]
+        slopes, out = _slopes(x), [primitive.bind(x[0], **params)]
         for k in range(1, order + 1):
             total = _dot(slopes[1 : k + 1], out[k - 1 :: -1])
             out.append(None if total is None else _times(constant / k, total))
         return out
 
 
-def _bind(name: str, x: Any, params: dict) -> Any:
-    return _PRIMITIVES[name].bind(x, **params)
+_exponential(exp_p, 1.0)
+_exponential(exp2_p, math.log(2.0))
 
 
-_PRIMITIVES = {
-    value.name: value
-    for module in (arithmetic, transcendental)
-    for value in vars(module).values()
-    if isinstance(value, Primitive)
-}
-_exponential("exp", 1.0)
-_exponential("exp2", math.log(2.0))
-
-
-@_rule("log")
+@_rule(log_p)
 def _(order: int, x: list, **params: Any) -> list:
-    out, slopes = [_bind("log", x[0], params)], [None]
+    out, slopes = [log_p.bind(x[0], **params)], [None]
     for k in range(1, order + 1):
         own = None if x[k] is None else _times(k, x[k])
         slope = _over(_minus(own, _dot(slopes[1:k], x[k - 1 : 0 : -1])), x[0])
@@ -266,12 +276,12 @@ def _(order: int, x: list, **params: Any) -> list:
     return out
 
 
-def _with_derivative(name: str, derivative: Callable[[list], list]) -> None:
+def _with_derivative(primitive: Primitive, derivative: Callable[[list], list]) -> None:
     """Series of y with y' = d(y) x', where d is given as a function of series."""
 
-    @_rule(name)
+    @_rule(primitive)
     def _(order: int, x: list, **params: Any) -> list:
-        slopes, out = _slopes(x), [_bind(name, x[0], params)]
+        slopes, out = _slopes(x), [primitive.bind(x[0], **params)]
         for k in range(1, order + 1):
             total = _dot(slopes[1 : k + 1], derivative(out)[k - 1 :: -1])
             out.append(None if total is None else _times(1 / k, total))
@@ -288,18 +298,18 @@ def _one_minus_square(y: list) -> list:
     return [sub(one, squares[0]), *[_minus(None, s) for s in squares[1:]]]
 
 
-_with_derivative("tanh", _one_minus_square)
-_with_derivative("logistic", lambda y: [_minus(a, b) for a, b in zip(y, _square(y), strict=True)])
+_with_derivative(tanh_p, _one_minus_square)
+_with_derivative(logistic_p, lambda y: [_minus(a, b) for a, b in zip(y, _square(y), strict=True)])
 
 
-def _pair(name: str, other: str, sign: float) -> None:
+def _pair(primitive: Primitive, other: Primitive, sign: float) -> None:
     """Series of sin and cos, or sinh and cosh, which are each other's derivatives."""
 
-    @_rule(name)
+    @_rule(primitive)
     def _(order: int, x: list, **params: Any) -> list:
         slopes = _slopes(x)
-        y, z = [_bind(name, x[0], params)], [_bind(other, x[0], params)]
-        up, down = (1.0, sign) if name in ("sin", "sinh") else (sign, 1.0)
+        y, z = [primitive.bind(x[0], **params)], [other.bind(x[0], **params)]
+        up, down = (1.0, sign) if primitive in (sin_p, sinh_p) else (sign, 1.0)
         for k in range(1, order + 1):
             a, b = _dot(slopes[1 : k + 1], z[k - 1 :: -1]), _dot(slopes[1 : k + 1], y[k - 1 :: -1])
             y.append(None if a is None else _times(up / k, a))
@@ -307,29 +317,29 @@ def _pair(name: str, other: str, sign: float) -> None:
         return y
 
 
-_pair("sin", "cos", -1.0)
-_pair("cos", "sin", -1.0)
-_pair("sinh", "cosh", 1.0)
-_pair("cosh", "sinh", 1.0)
+_pair(sin_p, cos_p, -1.0)
+_pair(cos_p, sin_p, -1.0)
+_pair(sinh_p, cosh_p, 1.0)
+_pair(cosh_p, sinh_p, 1.0)
 
 
-@_rule("integer_pow")
+@_rule(integer_pow_p)
 def _(order: int, x: list, *, y: int, **_: Any) -> list:
     one = [add(instantiate(Zero(aval_of(x[0]))), scalar_like(1, aval_of(x[0]).dtype))]
     one += [None] * order
     out, base, n = None, x, abs(y)
     while n:
         if n % 2:
-            out = base if out is None else _RULES["mul"](order, out, base)
+            out = base if out is None else _RULES[mul_p](order, out, base)
         n //= 2
-        base = _RULES["mul"](order, base, base) if n else base
+        base = _RULES[mul_p](order, base, base) if n else base
     out = one if out is None else out
-    return _RULES["div"](order, one, out) if y < 0 else out
+    return _RULES[div_p](order, one, out) if y < 0 else out
 
 
-@_rule("sqrt")
+@_rule(sqrt_p)
 def _(order: int, x: list, **params: Any) -> list:
-    out = [_bind("sqrt", x[0], params)]
+    out = [sqrt_p.bind(x[0], **params)]
     for k in range(1, order + 1):
         rest = _minus(x[k], _dot(out[1:k], out[k - 1 : 0 : -1]))
         out.append(_over(rest, _times(2, out[0])))

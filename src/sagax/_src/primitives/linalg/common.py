@@ -284,7 +284,7 @@ def kernel(
     what = target or (name if isinstance(name, str) else name[0])
     if b.module.platform != "cpu":
         raise UnsupportedError(
-            f"the factorisation behind '{what}' exists only on the CPU so far",
+            f"the factorization behind '{what}' exists only on the CPU so far",
             function=what,
             got=f"platform '{b.module.platform}'",
             fix="run this function under sagax.jit on a CPU device",
