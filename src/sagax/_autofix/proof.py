@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from sagax._autofix.compare import (
     has_nan,
+    holds_infinity,
     holds_nan,
     keeps_infinities,
     same_result,
@@ -62,6 +63,7 @@ class Reference:
       sorted_keys: whether the keys of its dicts are sorted, as leaves are.
       in_place: calls whose result is thrown away, which update their arguments in it.
       derivatives: whether only derivatives are the mistake, so that finite differences tell what is right.
+      any_for_infinite: whether what overflows in it may become a number, as in a stable function.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Reference:
     sorted_keys: bool = False
     in_place: tuple[Span, ...] = ()
     derivatives: bool = False
+    any_for_infinite: bool = False
 
 
 @dataclass
@@ -141,6 +144,7 @@ class _Prover:
         self.reference, self.run = reference, run
         self.proof = Proof()
         self.sensitive = not self.functions
+        self.unknown = False  # an infinite result became a number, which nothing is compared with
         self.compared: set[str] = set()  # functions whose own results are numbers that agree
 
     # -- tasks ------------------------------------------------------------------------------------
@@ -216,7 +220,10 @@ class _Prover:
             wildcard = self.reference.any_for_nan  # nan may stay within a function
             spoiled = False  # an earlier result was nan, which later calls may take
             for a, b in pairs:
-                same = same_values(a, b) or (same_values(a, b, wildcard) and keeps_infinities(a, b))
+                same = same_values(a, b)
+                if not same and same_values(a, b, wildcard):
+                    same = keeps_infinities(a, b) or self.reference.any_for_infinite
+                    self.unknown = self.unknown or not keeps_infinities(a, b)
                 reliable = self.reference.reliable or self.reference.any_for_nan
                 if not same and self.reference.untransformed and reliable:
                     if not spoiled:
@@ -292,7 +299,7 @@ class _Prover:
         """Compare at other inputs, until each branch of the edited functions was taken."""
         taken = _taken(before)
         compared = 0
-        small = (SHRUNK,) if self.reference.x64 else ()
+        small = (SHRUNK,) if self.reference.x64 or self.unknown else ()
         for how in (SCALED, NEGATED, ZEROED, *small, LOWERED):
             if how == LOWERED and compared and not self._untaken(taken):
                 break
@@ -323,9 +330,13 @@ class _Prover:
             if self.proof.refuted:
                 return
             compared += 1
+            if how == SHRUNK and _is_finite(old) and self._same_functions(old, new):
+                self.unknown = False
             self.sensitive = self.sensitive or not same_result(before, old)
             for test, values in _taken(old).items():
                 taken.setdefault(test, set()).update(values)
+        if self.unknown:
+            self.proof.missing.append("what is right where it overflows")
         if not self.proof.refuted:
             self._raise()
         if compared:
@@ -339,6 +350,18 @@ class _Prover:
                 return
         if taken and not any(m.startswith("a branch") for m in self.proof.missing):
             self.proof.held.append("both sides of each branch")
+
+    def _same_functions(self, old: Outcome, new: Outcome) -> bool:
+        """Return whether the edited functions give the same numbers, as far as both are known."""
+        if old.records is None:
+            return False
+        eager = replace(self.after, untransformed=True)
+        (after,) = self.run([self._task(eager, vary=SHRUNK)])
+        if not (new.completed and after.completed and after.records):
+            return False
+        names = [target.name for target in self.functions]
+        pairs = [(old.records.results.get(n), after.records.results.get(n)) for n in names]
+        return bool(pairs) and all(bool(a) and same_values(a, b) for a, b in pairs)
 
     def _fix_arguments(self, inputs: set[str]) -> bool:
         """Vary no longer the arguments that two runs do not share; return whether others are left."""
@@ -409,6 +432,12 @@ def _sorted_keys(script: str, original: Mapping[str, str]) -> dict[str, str]:
         file: ast.unparse(ast.fix_missing_locations(_SortedKeys().visit(ast.parse(text))))
         for file, text in texts.items()
     }
+
+
+def _is_finite(outcome: Outcome) -> bool:
+    """Return whether all recorded results of a run are finite."""
+    found = list(outcome.records.results.values()) if outcome.records is not None else []
+    return not has_nan(outcome) and not any(holds_infinity(x) or holds_nan(x) for x in found)
 
 
 def _taken(outcome: Outcome) -> dict[str, set[bool]]:

@@ -320,6 +320,8 @@ class _Search:
         reference = self.reference()
         if any(step.kind in _OTHER_RESULTS for step in state.steps):
             reference = Reference("the program before", False, reliable=False, mistaken=True)
+        if any(step.kind == "stable_function" for step in state.steps):
+            reference = replace(reference, any_for_infinite=reference.any_for_nan)
         run = self.untransformed
         if reference.reliable and run is not None and run.completed:
             agrees = same_result(run, outcome, reference.any_for_nan)
