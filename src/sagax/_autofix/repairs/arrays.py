@@ -830,7 +830,7 @@ def use_at_set(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
             edits.append(stored)
             title += ", which is stored where it came from"
         elif base in parameters(scope) and not source.nodes(ast.Return, scope):
-            given = _return_to_callers(case, source, scope, base)
+            given = return_to_callers(case, source, scope, base)
             if not given:
                 return  # the update would be lost
             edits += given
@@ -858,7 +858,7 @@ def _store_back(
     return source.insert(end.end_line, end.end_column or 0, text)
 
 
-def _return_to_callers(
+def return_to_callers(
     case: Case, source: Source, function: ast.FunctionDef, base: str
 ) -> list[Edit]:
     """Return an updated parameter, and assign it to what each caller passed."""

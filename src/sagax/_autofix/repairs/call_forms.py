@@ -154,8 +154,9 @@ def correct_argnums(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
     given, count = argument(call, 1, "argnums"), int(said[2])
     if not isinstance(given, ast.Constant) or not isinstance(given.value, int):
         return
-    # counted from 1, perhaps
-    order = sorted(range(min(count, 4)), key=lambda i: (i != given.value - 1, i))
+    likely = given.value - 1  # counted from 1, perhaps
+    numbers = list(range(min(count, 4)))
+    order = [n for n in numbers if n == likely] + [n for n in numbers if n != likely]
     for rank, number in enumerate(order, 1):
         title = f"differentiate with respect to argument {number}: positions count from 0"
         yield Candidate("argnums", title, (there.replace(given, str(number)),), rank)
@@ -264,7 +265,7 @@ def give_scan_length(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
     at = next((k for k in call.keywords if k.value is xs), xs)
     body = next((f for _, f in resolve_functions(case, there, call.args[0])), None)
     item = arguments(body)[-1:] if body is not None else []
-    reads = {n.id for n in ast.walk(body) if isinstance(n, ast.Name)} if body is not None else set()
+    reads = {n.id for n in there.nodes(ast.Name, body)} if body is not None else set[str]()
     numpy, imports = there.spell("jax.numpy")
     counted = (there.replace(xs, f"{numpy}.arange({steps})"), *imports)
     alone = (there.replace(at, length),)

@@ -45,8 +45,9 @@ def count_while(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
     if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Lt, ast.LtE)):
         return
     last, index = loop.body[-1], test.left
-    counts = isinstance(last, ast.AugAssign) and isinstance(last.op, ast.Add)
-    if not counts or not isinstance(index, ast.Name) or source.code(last.target) != index.id:
+    if not isinstance(last, ast.AugAssign) or not isinstance(last.op, ast.Add):
+        return
+    if not isinstance(index, ast.Name) or source.code(last.target) != index.id:
         return
     if not isinstance(last.value, ast.Constant) or last.value.value != 1 or len(test.ops) > 1:
         return

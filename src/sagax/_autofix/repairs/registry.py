@@ -84,7 +84,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask),
     "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static),
-    "JAXTypeError": (leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
+    "JAXTypeError": (threaded_state.thread_state, leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
         containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, threaded_state.thread_state, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
     ),
@@ -147,7 +147,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
     "SideEffectWarning": (
         effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,
-        traced_state.update_at_calls, traced_state.return_stored_value, threaded_state.thread_state,
+        traced_state.update_at_calls, traced_state.return_stored_value, traced_state.return_changed_argument, threaded_state.thread_state,
     ),
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
     "HostSyncWarning": (host_waits.convert_after_loop, host_waits.choose_on_device),
