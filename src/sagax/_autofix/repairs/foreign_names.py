@@ -267,7 +267,7 @@ def use_existing_keyword(case: Case, source: Source, node: ast.AST) -> Iterator[
         return
     for call in source.nodes(ast.Call, source.statement(node)):
         value = keyword_value(call, said[2])
-        known = _keywords_of(source, call)
+        known = keywords_of(source, call)
         if value is None or not known:
             continue
         taken = {k.arg for k in call.keywords} | set(known[: len(call.args)])
@@ -283,7 +283,7 @@ def use_existing_keyword(case: Case, source: Source, node: ast.AST) -> Iterator[
             return
 
 
-def _keywords_of(source: Source, call: ast.Call) -> list[str]:
+def keywords_of(source: Source, call: ast.Call) -> list[str]:
     """Return the parameters of a function of this package, or of a method of arrays."""
     meaning = source.meaning(call.func)
     if meaning.startswith("jax"):

@@ -13,6 +13,7 @@ import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Case, Facts, base_name
 from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressions
+from sagax._autofix.repairs.foreign_names import keywords_of
 from sagax._autofix.repairs.source_file import Source, argument, arguments, last_name, parameters
 from sagax._src.diagnostics.model import Label, Span
 
@@ -103,12 +104,24 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
         return ()
     if given := _named_operand(source, node, data.get("argument", "")):
         return given
-    read = node
+    read = _passed_for(source, node, diagnostic.message) or node
+    statement = source.statement(node)
+    if message.startswith("setting an array element") and isinstance(statement, ast.Assign):
+        read = statement.value
     quoted = re.findall(r"`([^`]*)`", diagnostic.headline)
     if len(quoted) == 1:  # what the error is about
         inside = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == quoted[0])
         read = next(inside, node)
     return origins.origin(case, source, read).names or origins.arguments_of(source, read)
+
+
+def _passed_for(source: Source, node: ast.AST, message: str) -> ast.expr | None:
+    """Return what a call passes for the argument that the message is about."""
+    said = re.search(r"\bargument (\w+)(?:\[\d+\])? must be", message)
+    if said is None or not isinstance(node, ast.Call):
+        return None
+    known = keywords_of(source, node)
+    return argument(node, known.index(said[1]), said[1]) if said[1] in known else None
 
 
 def _differentiated(case: Case, found: origins.Origin) -> tuple[str, ...]:
