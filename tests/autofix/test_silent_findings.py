@@ -294,6 +294,21 @@ MISTAKES = {
         print(int(bag.n))
         """,
     ),
+    "a static object that compares equal by its name": (
+        "StaleValueWarning",
+        8,
+        """
+        import jax
+        class Metal:
+            def __init__(self, name, k): self.name, self.k = name, k
+            def __hash__(self): return hash(self.name)
+            def __eq__(self, other): return self.name == other.name
+        from functools import partial
+        @partial(jax.jit, static_argnums=1)
+        def stress(x, metal): return metal.k * x
+        print(stress(1.0, Metal("iron", 2.0)), stress(1.0, Metal("iron", 3.0)))
+        """,
+    ),
     "an item that ends the derivative": (
         "ZeroGradientWarning",
         3,
@@ -332,6 +347,17 @@ HEALTHY = {
         bag = put(Bag(jnp.array(0.0)), 2.0)
         local(1.0)
         print(bag.n, total(bag, jnp.arange(3.0)))
+        """,
+    "static objects of equal settings with counters of their own": """
+        import jax
+        class Layer:
+            def __init__(self, k): self.k, self.calls = k, 0
+            def __hash__(self): return hash(self.k)
+            def __eq__(self, other): return self.k == other.k
+        f = jax.jit(lambda x, layer: layer.k * x, static_argnums=1)
+        one, other = Layer(2.0), Layer(2.0)
+        other.calls = 5
+        print(f(1.0, one), f(1.0, other), f(1.0, Layer(3.0)))
         """,
     "a number that is logged beside the derivative": """
         import jax, jax.numpy as jnp
