@@ -565,7 +565,7 @@ ALONE = {
         """
         import jax
         def body(carry, x, more):
-            return {**carry, "m": x}, x
+            return {**carry, "m": x}, carry["m"]
         out = jax.lax.scan(body, {'n': 0}, xs)
         """,
     ),

@@ -279,9 +279,94 @@ MISTAKES = {
         print(low)
         """,
     ),
+    "a number that is written to a copy": (
+        "SideEffectWarning",
+        6,
+        """
+        import jax, jax.numpy as jnp, dataclasses
+        @jax.tree_util.register_dataclass
+        @dataclasses.dataclass
+        class Bag: n: jax.Array
+        @jax.jit
+        def put(bag): bag.n += 1
+        bag = Bag(jnp.array(0))
+        put(bag)
+        print(int(bag.n))
+        """,
+    ),
+    "a static object that compares equal by its name": (
+        "StaleValueWarning",
+        8,
+        """
+        import jax
+        class Metal:
+            def __init__(self, name, k): self.name, self.k = name, k
+            def __hash__(self): return hash(self.name)
+            def __eq__(self, other): return self.name == other.name
+        from functools import partial
+        @partial(jax.jit, static_argnums=1)
+        def stress(x, metal): return metal.k * x
+        print(stress(1.0, Metal("iron", 2.0)), stress(1.0, Metal("iron", 3.0)))
+        """,
+    ),
+    "an item that ends the derivative": (
+        "ZeroGradientWarning",
+        3,
+        """
+        import jax, jax.numpy as jnp
+        def energy(x):
+            return 20.0 * x.item() ** 2
+        print(jax.grad(energy)(jnp.array(0.1)))
+        """,
+    ),
 }
 
 HEALTHY = {
+    "objects that are returned, or written to at once": """
+        import jax, jax.numpy as jnp, dataclasses
+        @jax.tree_util.register_dataclass
+        @dataclasses.dataclass
+        class Bag:
+            n: jax.Array
+            def add(self, x): self.n = self.n + x
+        @jax.jit
+        def put(bag, x):
+            bag.n += x
+            bag.add(x)
+            return bag
+        @jax.jit
+        def total(bag, xs):
+            def body(inner, x):
+                inner.n = inner.n + x
+                return inner, inner.n
+            return jax.lax.scan(body, bag, xs)[1]
+        @jax.jit
+        def local(x):
+            bag = Bag(x)
+            bag.n += 1.0
+        bag = put(Bag(jnp.array(0.0)), 2.0)
+        local(1.0)
+        print(bag.n, total(bag, jnp.arange(3.0)))
+        """,
+    "static objects of equal settings with counters of their own": """
+        import jax
+        class Layer:
+            def __init__(self, k): self.k, self.calls = k, 0
+            def __hash__(self): return hash(self.k)
+            def __eq__(self, other): return self.k == other.k
+        f = jax.jit(lambda x, layer: layer.k * x, static_argnums=1)
+        one, other = Layer(2.0), Layer(2.0)
+        other.calls = 5
+        print(f(1.0, one), f(1.0, other), f(1.0, Layer(3.0)))
+        """,
+    "a number that is logged beside the derivative": """
+        import jax, jax.numpy as jnp
+        seen = []
+        def loss(w):
+            seen.append(jax.lax.stop_gradient(w).sum())
+            return (w ** 2).sum()
+        print(jax.grad(loss)(jnp.ones(3)), len(seen))
+        """,
     "small numbers that guard divisions": """
         import jax, jax.numpy as jnp
         @jax.jit

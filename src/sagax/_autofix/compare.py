@@ -84,6 +84,15 @@ def holds_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
+def holds_infinity(value: Any) -> bool:
+    """Return whether a number of nested lists is infinite."""
+    if isinstance(value, dict):
+        return any(map(holds_infinity, value.values()))
+    if isinstance(value, list):
+        return any(map(holds_infinity, value))
+    return isinstance(value, float) and math.isinf(value)
+
+
 def same_structure(a: Any, b: Any) -> bool:
     """Return whether nested lists have the same lengths and keys, so that they can be compared."""
     if isinstance(a, list) and isinstance(b, list):

@@ -22,6 +22,11 @@ from sagax._src.runtime.array import ConcreteArray
 __all__ = ["instrument", "updated_arguments"]
 
 _UPDATE = "__sagax_update__"
+# functions that return their first argument in another shape
+_RESHAPING = {
+    f"jax.numpy.{name}"
+    for name in ("append", "insert", "delete", "reshape", "ravel", "squeeze", "expand_dims", "transpose", "pad")
+}  # fmt: skip
 _PARTS = ("_buffer", "_host", "_shards")
 
 
@@ -34,6 +39,10 @@ def updated_arguments(source: Source, call: ast.Call) -> list[ast.expr]:
             assert isinstance(owner.value, ast.Attribute)
             return [owner.value.value]
         found: list[ast.expr] = [owner, *call.args]
+    elif source.meaning(function) in ("jax.tree.map", "jax.tree_util.tree_map"):
+        found = call.args[1:2]
+    elif source.meaning(function) in _RESHAPING:
+        found = call.args[:1]
     else:
         found = [*call.args, *[k.value for k in call.keywords]]
     return [a for a in found if isinstance(a, (ast.Name, ast.Attribute, ast.Subscript))]
@@ -65,7 +74,8 @@ def _update_edits(source: Source, call: ast.Call) -> list[Edit]:
         return []
     targets = "".join(f"{source.code(a)}, " for a in arguments)
     is_method = isinstance(call.func, ast.Attribute) and not source.meaning(call.func)
-    return source.around(call, f"{targets}= {_UPDATE}({is_method}, ", f", {targets})")
+    reshapes = source.meaning(call.func) in _RESHAPING
+    return source.around(call, f"{targets}= {_UPDATE}({is_method}, {reshapes}, ", f", {targets})")
 
 
 def _can_assign(source: Source, node: ast.expr) -> bool:
@@ -80,11 +90,16 @@ def _can_assign(source: Source, node: ast.expr) -> bool:
     return node.id in parameters(function) or node.id in stores(function.body)
 
 
-def _update(is_method: bool, result: Any, *arguments: Any) -> tuple[Any, ...]:
+def _update(is_method: bool, reshapes: bool, result: Any, *arguments: Any) -> tuple[Any, ...]:
     """Return the arguments; the one that has the structure of the result takes its values.
 
     If several have it, what the call means to update cannot be told, unless it is a method's array.
     """
+    if reshapes and len(arguments) == 1:
+        return (result,)  # the variable takes another array
+    if len(arguments) == 1 and trees.tree_structure(arguments[0]) == trees.tree_structure(result):
+        if not any(isinstance(x, ConcreteArray) for x in trees.leaves(arguments[0])):
+            return (result,)  # numbers, which nothing else holds
     wanted = structure_text(result)
     alike = [i for i, argument in enumerate(arguments) if structure_text(argument) == wanted]
     if not wanted or not alike or (len(alike) > 1 and not (is_method and alike[0] == 0)):

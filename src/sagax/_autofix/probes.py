@@ -117,11 +117,11 @@ def find_targets(file: str, before: str, after: str, lines: set[int]) -> list[Ta
 
 
 def _assigned_in_place(node: ast.AST) -> set[str]:
-    """Return the names whose items a function assigns: a varied copy would hide that from the caller."""
+    """Return the names whose parts a function assigns: a varied copy would hide that from the caller."""
     return {
         part.value.id
         for part in ast.walk(node)
-        if isinstance(part, ast.Subscript)
+        if isinstance(part, (ast.Subscript, ast.Attribute))
         and isinstance(part.ctx, ast.Store)
         and isinstance(part.value, ast.Name)
     }

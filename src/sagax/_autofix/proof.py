@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from sagax._autofix.compare import (
     has_nan,
+    holds_infinity,
     holds_nan,
     keeps_infinities,
     same_result,
@@ -61,6 +62,8 @@ class Reference:
       mistaken: whether the result is the mistake.
       sorted_keys: whether the keys of its dicts are sorted, as leaves are.
       in_place: calls whose result is thrown away, which update their arguments in it.
+      derivatives: whether only derivatives are the mistake, so that finite differences tell what is right.
+      any_for_infinite: whether what overflows in it may become a number, as in a stable function.
     """
 
     name: str
@@ -72,6 +75,8 @@ class Reference:
     mistaken: bool = False
     sorted_keys: bool = False
     in_place: tuple[Span, ...] = ()
+    derivatives: bool = False
+    any_for_infinite: bool = False
 
 
 @dataclass
@@ -139,6 +144,8 @@ class _Prover:
         self.reference, self.run = reference, run
         self.proof = Proof()
         self.sensitive = not self.functions
+        self.unknown = False  # an infinite result became a number, which nothing is compared with
+        self.compared: set[str] = set()  # functions whose own results are numbers that agree
 
     # -- tasks ------------------------------------------------------------------------------------
 
@@ -158,6 +165,8 @@ class _Prover:
         before, after, disturbed, eager_after = self.run([*tasks, eager])
         if not before.completed:
             self.proof.missing.append(f"{self.reference.name} does not run to its end")
+            return self.proof
+        if self.reference.derivatives and self._prove_derivatives(before, eager_after):
             return self.proof
         if not self._agree(before, after, "for the given inputs"):
             if not self.proof.refuted and self.reference.any_for_nan:
@@ -211,7 +220,10 @@ class _Prover:
             wildcard = self.reference.any_for_nan  # nan may stay within a function
             spoiled = False  # an earlier result was nan, which later calls may take
             for a, b in pairs:
-                same = same_values(a, b) or (same_values(a, b, wildcard) and keeps_infinities(a, b))
+                same = same_values(a, b)
+                if not same and same_values(a, b, wildcard):
+                    same = keeps_infinities(a, b) or self.reference.any_for_infinite
+                    self.unknown = self.unknown or not keeps_infinities(a, b)
                 reliable = self.reference.reliable or self.reference.any_for_nan
                 if not same and self.reference.untransformed and reliable:
                     if not spoiled:
@@ -220,15 +232,48 @@ class _Prover:
                     self.proof.missing.append(f"the calls of `{name}` after one that gives nan")
                     break
                 spoiled = spoiled or (wildcard and holds_nan(a))
+                if same_values(a, b) and a:
+                    self.compared.add(name)
             compared += len(pairs)
         if compared:
             self.proof.held.append(f"same results of {_names(self.functions)}")
+
+    def _prove_derivatives(self, before: Outcome, after: Outcome) -> bool:
+        """Return whether the edited functions give what they gave, with derivatives that are right.
+
+        Later calls may get other arguments, since the program follows the derivatives.
+        """
+        eager = replace(self.after, untransformed=True)
+        tasks = [
+            self._task(self.before, vary=SCALED),
+            self._task(eager, derivatives=True, vary=SCALED),
+        ]
+        runs = [(before, after), tuple(self.run(tasks))]
+        for old, new in runs:
+            if not (old.completed and new.completed and old.records and new.records):
+                return False
+            if old.records.inputs != new.records.inputs or not self.functions:
+                return False
+            for target in self.functions:
+                first = [r.results.get(target.name, [])[:1] for r in (old.records, new.records)]
+                known = first[0] and first[0][0] is not None
+                if not known or not same_values(first[0], first[1]):
+                    return False
+            if not new.derivatives or not all(check.agrees for check in new.derivatives):
+                return False
+        self.proof.held += [
+            f"same results of {_names(self.functions)} for the same arguments",
+            "derivatives as by finite differences",
+        ]
+        return True
 
     def _check_sensitivity(self, after: Outcome, disturbed: Outcome) -> None:
         if not self.functions:
             return
         records = disturbed.records or Records()
-        if disturbed.completed and records.disturbed and same_result(after, disturbed):
+        if all(target.name in self.compared for target in self.functions):
+            self.sensitive = True  # whatever the program prints of them
+        elif disturbed.completed and records.disturbed and same_result(after, disturbed):
             self.proof.missing.append(
                 f"nothing that the program prints or keeps depends on {_names(self.functions)}"
             )
@@ -254,7 +299,7 @@ class _Prover:
         """Compare at other inputs, until each branch of the edited functions was taken."""
         taken = _taken(before)
         compared = 0
-        small = (SHRUNK,) if self.reference.x64 else ()
+        small = (SHRUNK,) if self.reference.x64 or self.unknown else ()
         for how in (SCALED, NEGATED, ZEROED, *small, LOWERED):
             if how == LOWERED and compared and not self._untaken(taken):
                 break
@@ -266,7 +311,15 @@ class _Prover:
             if not old.completed or not (old.records and old.records.varied):
                 continue
             if new.completed and new.records and new.records.inputs != old.records.inputs:
-                continue  # an argument has another type, so that the inputs differ
+                # arguments of another type would vary in another way: leave them
+                if not self._fix_arguments(old.records.inputs ^ new.records.inputs):
+                    continue
+                old, new = self.run(self._pair(vary=how))
+                differentiated = []
+                if not old.completed or not (old.records and old.records.varied):
+                    continue
+                if not new.records or new.records.inputs != old.records.inputs:
+                    continue
             if how == ZEROED and has_nan(old):  # no point to compare at
                 continue
             where = "for other inputs"
@@ -277,9 +330,13 @@ class _Prover:
             if self.proof.refuted:
                 return
             compared += 1
+            if how == SHRUNK and _is_finite(old) and self._same_functions(old, new):
+                self.unknown = False
             self.sensitive = self.sensitive or not same_result(before, old)
             for test, values in _taken(old).items():
                 taken.setdefault(test, set()).update(values)
+        if self.unknown:
+            self.proof.missing.append("what is right where it overflows")
         if not self.proof.refuted:
             self._raise()
         if compared:
@@ -293,6 +350,27 @@ class _Prover:
                 return
         if taken and not any(m.startswith("a branch") for m in self.proof.missing):
             self.proof.held.append("both sides of each branch")
+
+    def _same_functions(self, old: Outcome, new: Outcome) -> bool:
+        """Return whether the edited functions give the same numbers, as far as both are known."""
+        if old.records is None:
+            return False
+        eager = replace(self.after, untransformed=True)
+        (after,) = self.run([self._task(eager, vary=SHRUNK)])
+        if not (new.completed and after.completed and after.records):
+            return False
+        names = [target.name for target in self.functions]
+        pairs = [(old.records.results.get(n), after.records.results.get(n)) for n in names]
+        return bool(pairs) and all(bool(a) and same_values(a, b) for a, b in pairs)
+
+    def _fix_arguments(self, inputs: set[str]) -> bool:
+        """Vary no longer the arguments that two runs do not share; return whether others are left."""
+        names = {text.partition(":")[0] for text in inputs}
+        self.functions = tuple(
+            replace(f, parameters=tuple(p for p in f.parameters if p not in names))
+            for f in self.functions
+        )
+        return any(f.parameters for f in self.functions)
 
     def _raise(self) -> None:
         """Compare with larger integers, for which a size that an edit gives may be too small."""
@@ -354,6 +432,12 @@ def _sorted_keys(script: str, original: Mapping[str, str]) -> dict[str, str]:
         file: ast.unparse(ast.fix_missing_locations(_SortedKeys().visit(ast.parse(text))))
         for file, text in texts.items()
     }
+
+
+def _is_finite(outcome: Outcome) -> bool:
+    """Return whether all recorded results of a run are finite."""
+    found = list(outcome.records.results.values()) if outcome.records is not None else []
+    return not has_nan(outcome) and not any(holds_infinity(x) or holds_nan(x) for x in found)
 
 
 def _taken(outcome: Outcome) -> dict[str, set[bool]]:

@@ -61,9 +61,16 @@ def _call_with_arrays(jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     """Call a function as jit does: with arrays for numbers, and arrays as results."""
     static = {i % len(args) for i in jitted._static_nums if -len(args) <= i < len(args)}
     names = jitted._static_names
-    given = [a if i in static else tree_map(_as_array, a) for i, a in enumerate(args)]
-    named = {k: v if k in names else tree_map(_as_array, v) for k, v in kwargs.items()}
+    given = [a if i in static else _with_arrays(a) for i, a in enumerate(args)]
+    named = {k: v if k in names else _with_arrays(v) for k, v in kwargs.items()}
     return tree_map(_as_array, jitted._general(tuple(given), named))
+
+
+def _with_arrays(tree: Any) -> Any:
+    """Return a tree with arrays for its numbers; itself if it has none, so that it can be changed."""
+    changed = tree_map(_as_array, tree)
+    same = all(x is y for x, y in zip(leaves(tree), leaves(changed), strict=True))
+    return tree if same else changed
 
 
 def _as_array(x: Any) -> Any:

@@ -29,6 +29,7 @@ from sagax._autofix.checks.effects import Effects
 from sagax._autofix.checks.gradients import watch_gradients
 from sagax._autofix.checks.host import HostChecks
 from sagax._autofix.checks.report import is_own_file, is_written_in_each_iteration, own_span
+from sagax._autofix.checks.static_objects import StaticObjects
 from sagax._autofix.checks.traced_inputs import TracedInputs
 from sagax._autofix.collect_facts import warning_facts
 from sagax._autofix.repairs.case import Facts, base_name
@@ -72,6 +73,7 @@ class RuntimeChecks:
         self.sources: dict[str, Source | None] = {}
         self.effects = Effects(self.add)
         self.host = HostChecks(self.add)
+        self.statics = StaticObjects(self.add)
         self.inputs = TracedInputs(self.add, self.effects.is_outside)
 
     def install(self, package: types.ModuleType) -> None:
@@ -210,6 +212,7 @@ class RuntimeChecks:
             return jitted._general(args, kwargs)
         self._count_wrapper(jitted)
         operands = numeric_checks.snapshot_operands(jitted, args, kwargs)
+        self.statics.called(jitted, args, kwargs)
         with self.inputs.of(jitted):
             result = jitted._general(args, kwargs)
         self.host.called(result)

@@ -320,6 +320,8 @@ class _Search:
         reference = self.reference()
         if any(step.kind in _OTHER_RESULTS for step in state.steps):
             reference = Reference("the program before", False, reliable=False, mistaken=True)
+        if any(step.kind == "stable_function" for step in state.steps):
+            reference = replace(reference, any_for_infinite=reference.any_for_nan)
         run = self.untransformed
         if reference.reliable and run is not None and run.completed:
             agrees = same_result(run, outcome, reference.any_for_nan)
@@ -340,7 +342,10 @@ class _Search:
             proof = prove(task, original, state.texts, reference, self.run_trials)
         if proof.refuted:
             return
-        trust = Trust.PROVEN if proof.proven and not state.allows else Trust.RAN
+        # a size that fits these data may be that of something else
+        guessed = any(step.assumes and step.kind in _SIZES for step in state.steps)
+        proven = proof.proven and not state.allows and not guessed
+        trust = Trust.PROVEN if proven else Trust.RAN
         suggestion = self.suggestion(state, trust, proof)
         if state.steps[0].rank >= LAST_RESORT_RANK:
             self.last_resort.append(suggestion)
@@ -431,7 +436,7 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
     """Return how a script gives the right result, for a class of mistakes."""
     if name == "UnusedResultWarning":
         called = facts.data.get("called", "") if facts is not None else ""
-        if called.startswith("jax.random."):
+        if called.startswith("jax.random.") and not called.endswith(".permutation"):
             return Reference("the program before, but for the draws", False, same_draws=True)
         at = facts.diagnostic.primary if facts is not None else None
         calls = () if at is None else (at,)
@@ -441,7 +446,10 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
             "the program with sorted keys in its dicts", False, reliable=False, sorted_keys=True
         )
     if name in _MISTAKEN_RESULT_WARNINGS:
-        return Reference("the program before", False, reliable=False, mistaken=True)
+        zero = name == "ZeroGradientWarning"
+        return Reference(
+            "the program before", False, reliable=False, mistaken=True, derivatives=zero
+        )
     if name in _SAME_RESULT_WARNINGS:
         return Reference("the program before", untransformed=False)
     if name in _WRONG_RESULT_WARNINGS:

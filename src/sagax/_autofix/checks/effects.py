@@ -165,7 +165,18 @@ class Effects:
             if (counted or isinstance(value, Tracer)) and self._variable_is_outside(name):
                 self._report(site, None, name, isinstance(value, Tracer), None)
             return
-        if isinstance(owner, (Array, Tracer)) or not self.is_outside(id(owner)):
+        if isinstance(owner, (Array, Tracer)):
+            return
+        if not self.is_outside(id(owner)):
+            if counted and name is not None and _is_unreturned_argument(owner, name):
+                text = " ".join(site.source.code(site.node).split())
+                self.add(
+                    cautions.SideEffectWarning,
+                    f"`{text}` changes a copy: a traced function gets copies of the objects that it is "
+                    "passed, and this one is not returned",
+                    None,
+                    span=site.source.span(site.node),
+                )
             return
         found = vars(owner).get(name) if name and hasattr(owner, "__dict__") else None
         if name is None and isinstance(owner, dict):
@@ -230,6 +241,43 @@ class Effects:
         start = _start_of_trace(frames)
         inside = [f for f in frames[:start] if f is not own]
         return start is not None and not any(name in f.f_code.co_cellvars for f in inside)
+
+
+def _is_unreturned_argument(owner: Any, attribute: str) -> bool:
+    """Return whether an object is an argument of the traced function, which does not return it.
+
+    Its attributes are new values, made from the leaves that were passed: what is written to them is lost.
+    """
+    frames = list(_frames())
+    start = _start_of_trace(frames)
+    inside = [f for f in frames[:start] if is_own_file(f.f_code.co_filename)]
+    if start is None or not inside:
+        return False
+    frame = inside[-1]
+    code = frame.f_code
+    holders = {
+        name
+        for name in code.co_varnames[: code.co_argcount]
+        if id(owner) in _reachable([frame.f_locals.get(name)])
+    }
+    source = source_of(code.co_filename)
+    functions = source.functions(code.co_name) if source is not None else []
+    found = [f for f in functions if source.first_line(f) == code.co_firstlineno]  # type: ignore[union-attr]
+    if source is None or not holders or len(found) != 1:
+        return False
+    for returned in source.nodes((ast.Return, ast.Yield), found[0]):
+        for name in source.nodes(ast.Name, returned):
+            read = source.parents.get(name)
+            if name.id not in holders:
+                continue
+            if not isinstance(read, ast.Attribute) or read.attr == attribute:
+                return False
+            if isinstance(source.parents.get(read), ast.Call):  # of a method, which may return it
+                return False
+    return not any(  # under another name
+        isinstance(s.value, ast.Name) and s.value.id in holders
+        for s in source.nodes(ast.Assign, found[0])
+    )
 
 
 def _call_then(function: Any, after: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from sagax._autofix.checks.dataflow import check_zero_gradients, constant_zero
@@ -9,7 +10,10 @@ from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.tracing_utils import make_jaxpr
 from sagax._src.core.trace import Tracer, evaluation, state
+from sagax._src.diagnostics import cautions
+from sagax._src.diagnostics.errors import ConcretizationTypeError, TracerBoolConversionError
 from sagax._src.diagnostics.source import function_code
+from sagax._src.diagnostics.spans import user_span
 
 __all__ = ["watch_gradients"]
 
@@ -93,7 +97,12 @@ def _check(
         checks.busy = True
         try:
             closed = make_jaxpr(lambda *a: fun(*a, **kwargs))(*args)
-        except Exception:  # control flow on values
+        except ConcretizationTypeError as error:
+            _check_conversion(
+                error, [ids[id(given[i])] for i in zero if id(given[i]) in ids], checks
+            )
+            return
+        except Exception:  # what fails when traced for another reason
             return
         finally:
             checks.busy = False
@@ -109,6 +118,23 @@ def _check(
         if (variable := _variable(given[i])) is not None and id(given[i]) in ids
     ]
     check_zero_gradients(equations, zeros, _variable(value), checks.add)
+
+
+def _check_conversion(error: ConcretizationTypeError, paths: list[str], checks: Any) -> None:
+    """Report a conversion to a number, if the gradient is 0 and the number leads to the value."""
+    if not paths or isinstance(error, TracerBoolConversionError):
+        return
+    span = user_span(error.__traceback__)
+    if span is None or not re.search(r"\.item\(\)|\bfloat\(|\.tolist\(\)", span.text):
+        return
+    names = ", ".join(f"`{p}`" for p in paths)
+    checks.add(
+        cautions.ZeroGradientWarning,
+        f"the gradient of {names} is 0: `{span.text}` is a number, which derivatives do not pass",
+        error.__traceback__,
+        span=span,
+        depends=tuple(paths),
+    )
 
 
 def _variable(value: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
-from sagax._autofix.repairs.source_file import Source, last_name, parameters, stores
+from sagax._autofix.repairs.source_file import PRIMARIES, Source, last_name, parameters, stores
 from sagax._src.diagnostics.model import Edit
 
 _MATH_NAMES = {
@@ -120,6 +120,13 @@ def index_array(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         title = f"index an array: {asarray}"
         edits = (source.replace(item.value, asarray), *imports)
         yield Candidate("asarray_index", title, edits, 1)
+        if isinstance(item.value, PRIMARIES):
+            tree, more = source.spell("jax.tree.map")
+            leaves = source.fresh("leaves", item)
+            text = f"{tree}(lambda *{leaves}: {numpy}.stack({leaves})[{source.code(item.slice)}], *{base})"
+            title = "stack the items, which have one structure, and index each array"
+            stacked = (source.replace(item, text), *imports, *more)
+            yield Candidate("asarray_index", title, stacked, 2)
     yield from _definition_as_array(case, source, item, numpy, imports)
 
 
@@ -823,7 +830,7 @@ def use_at_set(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
             edits.append(stored)
             title += ", which is stored where it came from"
         elif base in parameters(scope) and not source.nodes(ast.Return, scope):
-            given = _return_to_callers(case, source, scope, base)
+            given = return_to_callers(case, source, scope, base)
             if not given:
                 return  # the update would be lost
             edits += given
@@ -851,7 +858,7 @@ def _store_back(
     return source.insert(end.end_line, end.end_column or 0, text)
 
 
-def _return_to_callers(
+def return_to_callers(
     case: Case, source: Source, function: ast.FunctionDef, base: str
 ) -> list[Edit]:
     """Return an updated parameter, and assign it to what each caller passed."""

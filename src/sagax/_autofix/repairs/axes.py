@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import sagax._autofix.repairs.transform_options as transform_options
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, at_expression, base_name
 from sagax._autofix.repairs.dataflow import path_keys, resolve_functions
-from sagax._autofix.repairs.source_file import Source, keyword_value, parameters, tuple_text
+from sagax._autofix.repairs.source_file import Source, keyword_value, loads, parameters, tuple_text
 
 
 @at_expression
@@ -118,6 +118,44 @@ def give_measured_size(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
                 edits = (source.replace(computed, str(value)),)
                 yield Candidate("size_arg", title, edits, LAST_RESORT_RANK + 1)
                 return
+
+
+@at_expression
+def give_known_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Replace a size computed from data by the size of an array at hand that it equals."""
+    function = source.function(node)
+    if not isinstance(function, ast.FunctionDef):
+        return
+    for call in source.nodes(ast.Call, function):
+        name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if name not in _SIZED_FUNCTIONS or not source.meaning(call.func).startswith("jax."):
+            continue
+        given = [*call.args, *[k.value for k in call.keywords]]
+        for size in given[name not in _CREATION_FUNCTIONS :]:
+            computed = _size_expression(source, size, node, function)
+            named = source.assigned(size.id, function) if isinstance(size, ast.Name) else []
+            if computed is None and len(named) == 1 and size in ast.walk(node):
+                computed = named[0]
+            if computed is None or not isinstance(computed, (ast.BinOp, ast.Call)):
+                continue
+            values = {m.value for m in case.measure(source, computed)}
+            near = [
+                (argument, shape)
+                for argument in parameters(function)
+                if argument not in loads(computed)  # its length has nothing to do with its values
+                for use in source.uses(argument, function)[:1]
+                for shape in {m.shape for m in case.measure(source, use)}
+                if shape
+            ]
+            wanted = values.pop() if len(values) == 1 else None
+            for rank, (argument, shape) in enumerate(near, 1):
+                if shape[-1] != wanted or not isinstance(wanted, int) or wanted < 2:
+                    continue
+                text = f"{argument}.shape[-1]"
+                title = f"take the size from `{text}`, which is {wanted} as well"
+                edits = (source.replace(computed, text),)
+                yield Candidate("size_arg", title, edits, rank, assumes=True)
+            return
 
 
 _CREATION_FUNCTIONS = {"zeros", "ones", "empty", "arange", "eye", "identity", "tri"}

@@ -18,6 +18,7 @@ def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     key = key_argument(call) if call is not None else None
     if call is not None and key is not None:
         yield from _split_earlier(source, call, key)
+        yield from _split_into_more(source, call, key)
         yield from _split_for_call(case, source, call, key)
         yield from _fold_in_key(case, source, call, key)
 
@@ -44,6 +45,42 @@ def _split_earlier(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Ca
     yield Candidate(
         "split_key", "split the key before its first use, and keep both parts", edits, 0
     )
+
+
+def _split_into_more(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
+    """Split a key, which is used again after its split, into one part more for each use."""
+    name, function = source.code(key), source.function(call)
+    scope: ast.AST = function if function is not None else source.tree
+    for split in source.calls_of("jax.random.split", within=scope):
+        statement = source.parents.get(split)
+        given = split.args[1] if len(split.args) > 1 else None
+        if not isinstance(statement, ast.Assign) or split.keywords or not split.args:
+            continue
+        target = statement.targets[0]
+        if source.code(split.args[0]) != name or not isinstance(target, (ast.Tuple, ast.List)):
+            continue
+        if given is not None and not isinstance(given, ast.Constant):
+            continue
+        parts = [source.code(e) for e in target.elts]
+        uses = [
+            use
+            for use in _find_uses(source, name, scope)
+            if use.lineno > statement.lineno and source.function(use) is function
+        ]
+        looped = any(source.enclosing(use, (ast.For, ast.While)) for use in uses)  # type: ignore[arg-type]
+        if name in parts or not uses or looped or any(_is_split(source, use) for use in uses):
+            continue
+        bare = name.rpartition(".")[2].partition("[")[0]
+        more = [source.fresh(f"{bare}_{len(parts) + i + 1}", call) for i in range(len(uses))]
+        count = str(len(parts) + len(more))
+        edits = [source.replace(use, new) for use, new in zip(uses, more, strict=True)]
+        edits += source.around(target.elts[-1], "", f", {', '.join(more)}")
+        if given is not None:
+            edits.append(source.replace(given, count))
+        else:
+            edits.append(source.replace(split, source.call_with(split, count)))
+        title = f"split `{name}` into {count}: a key that was split is used up"
+        yield Candidate("split_key", title, tuple(edits), 0)
 
 
 def _fold_in_key(case: Case, source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:

@@ -13,6 +13,7 @@ import sagax._autofix.repairs.transform_options as transform_options
 import sagax._autofix.repairs.types as types
 from sagax._autofix.repairs.case import Case, Facts, base_name
 from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressions
+from sagax._autofix.repairs.foreign_names import keywords_of
 from sagax._autofix.repairs.source_file import Source, argument, arguments, last_name, parameters
 from sagax._src.diagnostics.model import Label, Span
 
@@ -103,12 +104,24 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
         return ()
     if given := _named_operand(source, node, data.get("argument", "")):
         return given
-    read = node
+    read = _passed_for(source, node, diagnostic.message) or node
+    statement = source.statement(node)
+    if message.startswith("setting an array element") and isinstance(statement, ast.Assign):
+        read = statement.value
     quoted = re.findall(r"`([^`]*)`", diagnostic.headline)
     if len(quoted) == 1:  # what the error is about
         inside = (n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == quoted[0])
         read = next(inside, node)
     return origins.origin(case, source, read).names or origins.arguments_of(source, read)
+
+
+def _passed_for(source: Source, node: ast.AST, message: str) -> ast.expr | None:
+    """Return what a call passes for the argument that the message is about."""
+    said = re.search(r"\bargument (\w+)(?:\[\d+\])? must be", message)
+    if said is None or not isinstance(node, ast.Call):
+        return None
+    known = keywords_of(source, node)
+    return argument(node, known.index(said[1]), said[1]) if said[1] in known else None
 
 
 def _differentiated(case: Case, found: origins.Origin) -> tuple[str, ...]:
@@ -239,6 +252,11 @@ def _find_cause(facts: Facts, sources: Mapping[str, Source]) -> Span | None:
         decorators = [(s, d) for s, f in case.definition(unset[1]) for d in f.decorator_list]
         if len(decorators) == 1:
             return decorators[0][0].span(decorators[0][1])
+    if "branch" in facts.message and re.search(r"_fun is None|\] is None", facts.message):
+        for source, function in types.find_branches(case):  # one that forgets to return
+            if not isinstance(function, ast.Lambda) and not returned_expressions(source, function):
+                found_call = types.find_branch_call(case)
+                return found_call[0].span(found_call[1]) if found_call is not None else None
     known = "returned_by" in facts.data  # the facts name the branch
     if "SX" in facts.diagnostic.code and "branch" in facts.message and not known:
         for source, value in types.branch_outputs(case):

@@ -13,7 +13,7 @@ from sagax._autofix.repairs.control_flow import (
     mutates_objects,
     range_bounds,
 )
-from sagax._autofix.repairs.source_file import INDENT, Source
+from sagax._autofix.repairs.source_file import INDENT, Source, stores
 from sagax._src.diagnostics.model import Edit
 
 
@@ -36,10 +36,59 @@ def rewrite_for(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
 
 
 @at_expression
+def count_while(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `while k < n: ...; k += 1` as fori_loop."""
+    loop = source.enclosing(node, ast.While)
+    test = loop.test if loop is not None else None
+    if loop is None or loop.orelse or mutates_objects(loop.body) or len(loop.body) < 2:
+        return
+    if not isinstance(test, ast.Compare) or not isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        return
+    last, index = loop.body[-1], test.left
+    if not isinstance(last, ast.AugAssign) or not isinstance(last.op, ast.Add):
+        return
+    if not isinstance(index, ast.Name) or source.code(last.target) != index.id:
+        return
+    if not isinstance(last.value, ast.Constant) or last.value.value != 1 or len(test.ops) > 1:
+        return
+    body = loop.body[:-1]
+    jumps = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.Await)
+    carry = [n for n in loop_carry(source, loop, body) if n != index.id]
+    if index.id in stores(body) or not carry:
+        return
+    if any(isinstance(n, jumps) for statement in body for n in ast.walk(statement)):
+        return
+    bound = source.code(test.comparators[0]) + (" + 1" if isinstance(test.ops[0], ast.LtE) else "")
+    function, imports = source.spell("jax.lax.fori_loop")
+    indent = source.indent(loop)
+    inside = indent + INDENT
+    name = source.fresh("body", loop)
+    form = CarryForm.of(source, loop, carry)
+    rows = [
+        f"{indent}def {name}({index.id}, {form.state}):",
+        *form.unpack(inside),
+        source.block_text(body, inside),
+        f"{inside}return {form.names}",
+        "",
+        f"{indent}{form.names} = {function}({index.id}, {bound}, {name}, {form.packed})",
+    ]
+    scope = source.function(loop) or source.tree
+    read_later = [n for n in source.uses(index.id, scope) if n.lineno > (loop.end_lineno or 0)]
+    if read_later:
+        rows.append(f"{indent}{index.id} = {bound}")
+    title = "loop with fori_loop: the body is compiled once"
+    edit = source.replace_statements([loop], "\n".join(rows))
+    yield Candidate("fori_or_scan", title, (edit, *imports), 1)
+
+
+@at_expression
 def map_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Rewrite `stack([f(x, y) for x in xs])` as `vmap(lambda x: f(x, y))(xs)`."""
     around = source.enclosing(node, (ast.ListComp, ast.GeneratorExp))  # type: ignore[arg-type]
     call = source.parents.get(around) if around is not None else None
+    if isinstance(around, ast.ListComp) and isinstance(call, ast.Assign):
+        yield from _map_summed(source, call, around)
+        return
     if around is None or not isinstance(call, ast.Call) or call.args != [around]:
         return
     if source.meaning(call.func) not in ("jax.numpy.stack", "jax.numpy.array", "jax.numpy.asarray"):
@@ -62,6 +111,44 @@ def map_comprehension(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         names, arrays = [target], [over]
     if all(isinstance(n, ast.Name) for n in names):
         yield from _mapped(source, call, around.elt, names, [source.code(a) for a in arrays], [])
+
+
+def _map_summed(
+    source: Source, assignment: ast.Assign, around: ast.ListComp
+) -> Iterator[Candidate]:
+    """Rewrite `xs = [f(k) for k in range(n)]` with vmap, if `xs` is only stacked or summed."""
+    target, loop = assignment.targets[0], around.generators[0]
+    bounds = range_bounds(source, loop.iter)
+    if not isinstance(target, ast.Name) or len(around.generators) > 1 or loop.ifs:
+        return
+    scope = source.function(assignment) or source.tree
+    edits: list[Edit] = []
+    for use in source.uses(target.id, scope):
+        if use is target:
+            continue
+        call = source.parents.get(use)
+        if not isinstance(call, ast.Call) or call.args != [use] or call.keywords:
+            return
+        if getattr(call.func, "id", "") == "sum":
+            edits.append(source.replace(call, f"{target.id}.sum(axis=0)"))
+        elif source.meaning(call.func) in ("jax.numpy.stack", "jax.numpy.array"):
+            edits.append(source.replace(call, target.id))
+        else:
+            return
+    numpy, imports = source.spell("jax.numpy")
+    vmap, more = source.spell("jax.vmap")
+    if bounds is not None:
+        over = arange_text(numpy, bounds)
+    elif isinstance(loop.iter, ast.Name):
+        over = source.code(loop.iter)
+    else:
+        return
+    if not edits or not isinstance(loop.target, ast.Name):
+        return
+    text = f"{vmap}(lambda {loop.target.id}: {source.code(around.elt)})({over})"
+    title = "map the function with vmap: it is compiled once, for all elements"
+    all_edits = (source.replace(around, text), *edits, *more, *imports)
+    yield Candidate("vmap", title, all_edits, 1)
 
 
 def _mapped(

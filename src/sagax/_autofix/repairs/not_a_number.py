@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import Source, keyword_value, last_name, loads, parameters
 from sagax._src.diagnostics.model import Edit
@@ -182,3 +183,37 @@ def keep_old_value(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
         title = f"keep `{names[0]}` where the divisor is 0"
         yield Candidate("guard_division", title, tuple(edits), 0)
         return
+
+
+@at_expression
+def use_log_softmax(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `log(softmax(x)[i])` as `log_softmax(x)[i]`, also where variables are between."""
+    function = source.function(node) or source.tree
+    for log in source.calls_of("jax.numpy.log", within=function):
+        value: ast.AST = log.args[0] if log.args else log
+        while not isinstance(value, ast.Call):
+            if isinstance(value, ast.Subscript):
+                value = value.value
+            elif isinstance(value, ast.Name):
+                values = source.assigned(value.id, function)
+                reads = [u for u in source.uses(value.id, function) if isinstance(u.ctx, ast.Load)]
+                if len(values) != 1 or len(reads) != 1:
+                    break
+                value = values[0]
+            else:
+                break
+        if not isinstance(value, ast.Call) or source.meaning(value.func) != "jax.nn.softmax":
+            continue
+        name, imports = source.spell("jax.nn.log_softmax")
+        title = "log_softmax has no logarithm of 0: it subtracts that of the sum"
+        argument = log.args[0]
+        if value in ast.walk(log):
+            text = substitute(source, argument, {value.func: name})
+            edits = (source.replace(log, text), *imports)
+        else:
+            edits = (
+                source.replace(value.func, name),
+                source.replace(log, source.code(argument)),
+                *imports,
+            )
+        yield Candidate("stable_function", title, edits, 0)

@@ -89,6 +89,9 @@ def trim_sequences(case: Case) -> Iterator[Candidate]:
         return
     least = min(sizes.values())
     longer = [(path, size) for path, size in sizes.items() if size > least]
+    shown = next(iter(reaching_definitions(case, source, xs)), None)
+    if shown is not None and shown.source is source:  # steps = (rewards, values)
+        xs = shown.node
     parts = [(_display_part(source, xs, path), size) for path, size in longer]
     known = [(part, size) for part, size in parts if part is not None]
     if len(known) != len(longer):

@@ -12,6 +12,7 @@ import sagax._autofix.repairs.axis_order as axis_order
 import sagax._autofix.repairs.boolean_logic as boolean_logic
 import sagax._autofix.repairs.buffers as buffers
 import sagax._autofix.repairs.caches as caches
+import sagax._autofix.repairs.call_forms as call_forms
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
 import sagax._autofix.repairs.cancellation as cancellation
@@ -26,6 +27,7 @@ import sagax._autofix.repairs.desugar as desugar
 import sagax._autofix.repairs.devices as devices
 import sagax._autofix.repairs.dims as dims
 import sagax._autofix.repairs.effects as effects
+import sagax._autofix.repairs.foreign_names as foreign_names
 import sagax._autofix.repairs.hoisting as hoisting
 import sagax._autofix.repairs.host_waits as host_waits
 import sagax._autofix.repairs.index_bounds as index_bounds
@@ -35,6 +37,7 @@ import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.mapped_axes as mapped_axes
+import sagax._autofix.repairs.missing_parts as missing_parts
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.precision as precision
@@ -46,6 +49,7 @@ import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.static_numbers as static_numbers
 import sagax._autofix.repairs.structures as structures
+import sagax._autofix.repairs.threaded_state as threaded_state
 import sagax._autofix.repairs.traced_programs as traced_programs
 import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
@@ -55,12 +59,12 @@ from sagax._autofix.repairs.case import Candidate, Case, Repair
 
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
-    arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_measured_size,
+    arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_known_size, axes.give_measured_size,
     static_numbers.pass_number,
 )  # fmt: skip
 
 _NAN_REPAIRS = (
-    singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
+    not_a_number.use_log_softmax, singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
     not_a_number.keep_old_value, singular.guard_operation,
 )  # fmt: skip
 
@@ -72,17 +76,17 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "ConcretizationTypeError": (*_VALUE_REPAIRS, traced_programs.give_segment_count),
     "TracerIntegerConversionError": (
-        transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
+        call_forms.assign_update, transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
     ),
     "TracerArrayConversionError": (
         transform_options.mark_static, arrays.use_jax_numpy, arrays.index_array, effects.use_debug_print,
         arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
     "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask),
-    "IndexError": (arrays.use_dynamic_slice, transform_options.mark_static),
-    "JAXTypeError": (leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
+    "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static),
+    "JAXTypeError": (threaded_state.thread_state, leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
-        containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
+        containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, threaded_state.thread_state, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
     ),
     "InconclusiveDimensionOperation": (
         transform_options.add_constraint, dims.rewrite_symbolic_loop, dims.compute_with_size,
@@ -92,7 +96,10 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "DeletedArrayError": (transform_options.copy_donated,),
     "RuntimeError": (transform_options.copy_donated,),
-    "NotImplementedError": (callbacks.set_vmap_method, unused_results.pass_inplace_false),
+    "NotImplementedError": (
+        callbacks.set_vmap_method, unused_results.pass_inplace_false, call_forms.assign_output,
+        call_forms.use_supported_value, call_forms.use_symmetric_solver,
+    ),
     "TypeError": (
         control_flow.rewrite_membership,
         transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, transform_options.set_has_aux, types.reduce_output,
@@ -110,9 +117,19 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         traced_programs.drop_jit, traced_programs.return_partial, traced_programs.mark_static_in_checkpoint,
         traced_programs.look_up_in_table, traced_programs.swap_body_parameters,
         traced_programs.pack_auxiliary,
+        call_forms.assign_update, call_forms.pass_function, call_forms.correct_argnums, call_forms.wrap_axes,
+        call_forms.fold_in_number, call_forms.divide_whole, call_forms.drop_function_cache,
+        call_forms.mark_size_static, call_forms.assign_output, call_forms.pad_rows, call_forms.give_scan_length,
+        foreign_names.use_existing_keyword, missing_parts.return_updated_argument, missing_parts.complete_tuple,
+        missing_parts.return_unpacked_values, missing_parts.drop_new_entry, missing_parts.drop_text_entry,
+        missing_parts.rename_key,
     ),
     "NameError": (mapped_axes.name_mapped_axis,),
-    "AttributeError": (custom_rules.set_rule,),
+    "AttributeError": (
+        custom_rules.set_rule, foreign_names.use_existing_name, foreign_names.use_array_method,
+    ),
+    "ImportError": (foreign_names.import_existing_name,),
+    "OverflowError": (call_forms.make_float, types.enable_x64),
     "ValueError": (
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
@@ -123,17 +140,21 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         mapped_axes.change_output_axis, mapped_axes.pass_mapped_by_position, predicates.reduce_truth_value,
         ranks.give_vectors_an_axis, ranks.match_ranks, ranks.reorder_labels,
         traced_programs.mark_outer_static, traced_programs.pack_auxiliary, traced_programs.share_scope,
+        boolean_logic.replace_builtins, call_forms.make_buffer_traced, call_forms.split_for_names, call_forms.give_scan_length,
+        call_forms.pad_rows, call_forms.mark_size_static, call_forms.wrap_axes, call_forms.correct_argnums,
+        call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key,
     ),
+    "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
     "SideEffectWarning": (
         effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,
-        traced_state.update_at_calls, traced_state.return_stored_value,
+        traced_state.update_at_calls, traced_state.return_stored_value, traced_state.return_changed_argument, threaded_state.thread_state,
     ),
     "AsyncTimingWarning": (host_waits.wait_before_clock,),
     "HostSyncWarning": (host_waits.convert_after_loop, host_waits.choose_on_device),
     "ImpureTraceWarning": (hoisting.pass_impure_value,),
-    "ZeroGradientWarning": (smooth.use_smooth_function,),
+    "ZeroGradientWarning": (arrays.drop_conversion, smooth.use_smooth_function),
     "PrecisionLossWarning": (
-        precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
+        not_a_number.use_log_softmax, precision.use_logsumexp, precision.use_variance, precision.count_in_integers,
         cancellation.use_small_argument_function, cancellation.use_gradient, cancellation.multiply_steps,
         cancellation.subtract_before_call,
     ),
@@ -145,12 +166,12 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "RecompilationWarning": (
         effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
     ),
-    "UnrolledLoopWarning": (loops.rewrite_for, loops.map_comprehension),
+    "UnrolledLoopWarning": (loops.count_while, loops.rewrite_for, loops.map_comprehension),
     "NaNGradientWarning": (
-        types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
+        not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
     ),
     "NaNWarning": _NAN_REPAIRS,
-    "FloatingPointError": (types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
+    "FloatingPointError": (not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
     "DtypeTruncationWarning": (buffers.fill_with_floats, types.enable_x64),
     "IntegerOverflowWarning": (types.widen_dtype,),
     "OutOfBoundsIndexWarning": (

@@ -105,6 +105,12 @@ class Source:
         source = tuple(self.lines[first - 1 : last + 1])
         return Edit(Span(self.file, first, 0, last + 1, 0, "", source), "")
 
+    def delete_decorator(self, decorator: ast.expr) -> Edit:
+        """Delete a decorator with its lines."""
+        at = self.span(decorator)
+        source = tuple(self.lines[at.line - 1 : at.end_line + 1])
+        return Edit(Span(self.file, at.line, 0, at.end_line + 1, 0, "", source), "")
+
     def insert_above(self, line: int, text: str) -> Edit:
         """Insert whole lines above a line."""
         return self.insert(line, 0, text + "\n")

@@ -28,7 +28,8 @@ def add_item(source: Source, display: ast.Dict, key: str, value: str) -> str:
     return f"{head}{'' if head.endswith('{') else ', '}{key}: {value}}}"
 
 
-def _drop_item(source: Source, display: ast.Dict, key: str) -> str:
+def drop_item(source: Source, display: ast.Dict, key: str) -> str:
+    """Return the text of a dict display without one of its items."""
     items = [
         f"{source.code(k)}: {source.code(v)}" if k is not None else f"**{source.code(v)}"
         for k, v in zip(display.keys, display.values, strict=True)
@@ -66,7 +67,7 @@ def complete_axes_of_dict(case: Case, source: Source, node: ast.AST) -> Iterator
         text, display = definition.source.code(definition.node), definition.node
         if owner.startswith("in_axes"):
             for key in keys:
-                text = _drop_item(definition.source, display, key)
+                text = drop_item(definition.source, display, key)
             title = f"leave out {', '.join(keys)}: the argument has no such entry"
             edit = definition.source.replace(display, text)
             yield Candidate("in_axes", title, (edit,), 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from sagax._autofix.repairs.arrays import return_to_callers
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.layout import trailing_comment
@@ -49,6 +50,26 @@ def update_at_calls(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         elif edits := _wrapped(case, source, function, group):
             title = "update it in a function that calls the compiled one"
             yield Candidate("move_update", title, tuple(edits), rank)
+
+
+@at_expression
+def return_changed_argument(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Return the argument that a traced function changes, and assign it where it is called."""
+    function = source.function(node)
+    statement = source.statement(node)
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    target = statement.target if isinstance(statement, ast.AugAssign) else target
+    owner = target
+    while isinstance(owner, (ast.Attribute, ast.Subscript)):
+        owner = owner.value
+    if not isinstance(function, ast.FunctionDef) or not isinstance(owner, ast.Name):
+        return
+    if owner.id not in parameters(function) or source.nodes(ast.Return, function):
+        return
+    edits = return_to_callers(case, source, function, owner.id)
+    if edits:
+        title = f"return `{owner.id}`, and assign it where `{function.name}` is called"
+        yield Candidate("return_value", title, tuple(edits), 0)
 
 
 @at_expression

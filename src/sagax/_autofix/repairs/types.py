@@ -316,9 +316,14 @@ def body_outputs(
 _BRANCH_FUNCTIONS = ("jax.lax.cond", "jax.lax.switch")
 
 
-def _branch_values(case: Case) -> list[list[tuple[Source, ast.expr]]]:
-    """Return what each branch of the cond or switch at fault returns."""
-    found = _innermost_call(case, _BRANCH_FUNCTIONS)
+def find_branch_call(case: Case) -> tuple[Source, ast.Call] | None:
+    """Return the call of cond or switch at fault."""
+    return _innermost_call(case, _BRANCH_FUNCTIONS)
+
+
+def find_branches(case: Case) -> list[tuple[Source, Function]]:
+    """Return the branches of the cond or switch at fault."""
+    found = find_branch_call(case)
     if found is None or len(found[1].args) < 2:
         return []
     source, call = found
@@ -333,7 +338,14 @@ def _branch_values(case: Case) -> list[list[tuple[Source, ast.expr]]]:
     else:
         for branch in call.args[1:3]:
             functions += list(resolve_functions(case, source, branch))[:1]
-    return [[(defining, v) for v in returned_expressions(defining, f)] for defining, f in functions]
+    return functions
+
+
+def _branch_values(case: Case) -> list[list[tuple[Source, ast.expr]]]:
+    """Return what each branch of the cond or switch at fault returns."""
+    return [
+        [(there, v) for v in returned_expressions(there, f)] for there, f in find_branches(case)
+    ]
 
 
 def branch_outputs(case: Case) -> Iterator[tuple[Source, ast.expr]]:

@@ -62,8 +62,13 @@ def _updated(case: Case, source: Source, call: ast.Call) -> list[ast.expr]:
     given = [a for a in given if isinstance(a, _TARGETS)]
     if len(given) < 2:
         return given
+    is_tree_map = source.meaning(call.func) in ("jax.tree.map", "jax.tree_util.tree_map")
+    if is_tree_map and isinstance(call.args[0], _TARGETS):
+        given = given[1:]
     wanted = {m.structure for m in case.measure(source, call)} - {""}
     alike = [a for a in given if wanted & {m.structure for m in case.measure(source, a)}]
+    if is_tree_map:  # the first tree is the one to update; its numbers become arrays
+        return [given[0], *[a for a in alike if a is not given[0]]]
     return alike if wanted else given[:1]
 
 
@@ -309,6 +314,13 @@ def _assign_keys(source: Source, statement: ast.Expr, call: ast.Call) -> Iterato
         title = f"assign the new key to `{name}`"
         edit = source.insert(statement.lineno, column, f"{name} = ")
         yield Candidate("split_key", title, (edit,), 1)
+        return
+    if function == "permutation" and len(call.args) > 1 and isinstance(call.args[1], _TARGETS):
+        if is_live(source, statement, call.args[1]):
+            what = source.code(call.args[1])
+            title = f"assign the permuted array to `{what}`, which does not change by itself"
+            edit = source.insert(statement.lineno, column, f"{what} = ")
+            yield Candidate("assign_result", title, (edit,), 1)
         return
     if function != "split":
         return
