@@ -168,8 +168,10 @@ class ConcreteArray(Array):
             sharding=sharding,
         )
 
-    def _gone(self) -> DeletedArrayError:
+    def _gone(self) -> SagaxError:
         given = getattr(self, "_donation", None)
+        if isinstance(given, SagaxError):  # of a forked process
+            return given
         text = f"Array has been deleted with shape={self.aval.str_short(short_dtypes=False)}."
         if given is None:
             fix = "keep a copy, or do not donate or delete it before its last use"
