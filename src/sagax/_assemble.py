@@ -11,12 +11,12 @@ from sagax._src.diagnostics import hook
 from sagax._src.higher_order import call
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import resharding, shaping
-from sagax._src.runtime import array, compile, eager
+from sagax._src.runtime import array, compile, devices, eager
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import reference_writes
     from sagax._src.higher_order import lazy_masks
-    from sagax._src.runtime import device_put
+    from sagax._src.runtime import device_put, forks
     from sagax.numpy._indexing import windows
 
 
@@ -31,6 +31,7 @@ value.sockets.write_in_place = staticmethod(
 call.jit_p.impl = compile.run_jaxpr
 resharding.reshard_p.impl = lambda x, sharding: device_put.constrain(x, sharding=sharding)
 resharding.sharding_constraint_p.impl = resharding.reshard_p.impl
+devices.restart_after_fork = lambda: forks.restart()
 resharding.forget_p.impl = lambda x, mesh: device_put.forget(x, mesh=mesh)
 _methods.install(value.Array)
 dims.set_dim_as_value(shaping.size_as_value)

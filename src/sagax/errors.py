@@ -70,5 +70,6 @@ from sagax._src.runtime.callback_deadlock import CallbackDeadlockError
 from sagax._src.runtime.commit_sites import DeviceConflictError
 from sagax._src.runtime.devices import BackendError
 from sagax._src.runtime.distributed.process import DistributedError
+from sagax._src.runtime.forks import ForkError
 from sagax._src.runtime.transfer_guard import DisallowedTransferError
 from sagax._src.xla import EngineError as JaxRuntimeError

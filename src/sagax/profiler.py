@@ -13,13 +13,12 @@ import functools
 import gzip
 import json
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from sagax._src import xla
+from sagax._src import fork_locks, xla
 from sagax._src.argument_checks import checks
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.runtime import devices
@@ -41,7 +40,7 @@ __all__ = [
     "trace",
 ]
 
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _running: list[ProfileSession] = []
 _servers: list[Any] = []
 

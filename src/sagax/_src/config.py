@@ -18,14 +18,13 @@ import functools
 import itertools
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import field
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from sagax._src import tuning
+from sagax._src import fork_locks, tuning
 from sagax._src.frozen_class import record
 
 P = ParamSpec("P")
@@ -703,7 +702,7 @@ class _Thread:
 
 
 thread: Final = _Thread()
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 
 
 def current() -> Settings:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from sagax._src import trees
+from sagax._src import fork_locks, trees
 from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
 from sagax._src.runtime.array import block_all
@@ -93,7 +92,7 @@ class Counter:
 
 
 _known: OrderedDict[tuple[str, str], Counter] = OrderedDict()
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _retaining = False
 
 

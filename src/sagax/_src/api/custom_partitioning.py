@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import re
-import threading
 import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import trees, xla
+from sagax._src import fork_locks, trees, xla
 from sagax._src.api import arguments
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
 from sagax._src.argument_checks import checks
@@ -280,7 +279,7 @@ class _Call:
 
 _calls: OrderedDict[str, _Call] = OrderedDict()
 _CALLS = 1024
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _registered: set[str] = set()
 
 

@@ -9,7 +9,6 @@ eager. The executable rounds after each operation, so results are bit-identical.
 
 from __future__ import annotations
 
-import threading
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees, tuning
+from sagax._src import config, fork_locks, trees, tuning
 from sagax._src.api import arguments
 from sagax._src.api.jit import JitFunction, jit
 from sagax._src.argument_checks import checks
@@ -48,7 +47,7 @@ _NODES = (tuple, list, dict, type(None), OrderedDict)
 
 _flatten = trees.flatten
 _thread = config.thread
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _caches: OrderedDict[tuple, _SignatureCache] = OrderedDict()
 _allowing: dict[Any, bool] = {}
 
@@ -221,7 +220,7 @@ class _SignatureCache:
         self.entries: dict[tuple, Any] = {}
         self.changes = 0
         self.off = False
-        self.lock = threading.Lock()
+        self.lock = fork_locks.lock()
 
     def forget(self) -> None:
         self.entries, self.changes, self.off = {}, 0, False

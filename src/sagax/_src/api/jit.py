@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
-import threading
 import time
 import types
 import weakref
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import config, trees
+from sagax._src import config, fork_locks, trees
 from sagax._src.api import arguments
 from sagax._src.api.dict_arguments import leaves_of_dicts, note_dicts
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
@@ -149,14 +148,14 @@ class _Caches:
     def __init__(self) -> None:
         self.traced: dict[tuple, Traced] = {}
         self.calls: dict[tuple, tuple[Callable, guards.Guard | None]] = {}
-        self.lock = threading.RLock()
+        self.lock = fork_locks.reentrant_lock()
 
 
 _by_function: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 _by_meaning: OrderedDict[tuple, _Caches] = OrderedDict()
 _MEANINGS = 256
 _all: weakref.WeakSet[JitFunction] = weakref.WeakSet()
-_shared_lock = threading.Lock()
+_shared_lock = fork_locks.lock()
 
 
 def _caches_for(fun: Any, options: tuple) -> tuple[_Caches, tuple | None]:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import collections
 import enum
 import functools
-import threading
 import weakref
 from typing import Any
 
 import numpy as np
 
-from sagax._src import config
+from sagax._src import config, fork_locks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.meshes import AbstractMesh, ManualAxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, dimensions_text
@@ -24,7 +23,7 @@ no_axes: frozenset = frozenset()
 
 # key -> weak reference. Weak, so that a script with ever new shapes does not grow without bound.
 _table: dict[tuple, weakref.ref[ShapedArray]] = {}
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 # Keeps recent avals alive: an eager loop would otherwise recreate the aval of each temporary array.
 _recent: collections.deque[ShapedArray] = collections.deque(maxlen=2048)
 

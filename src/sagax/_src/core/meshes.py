@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src import config
+from sagax._src import config, fork_locks
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.frozen_class import record
 
@@ -109,7 +109,7 @@ class AbstractDevice(NamedTuple):
     num_cores: int | None = None
 
 
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _known: weakref.WeakValueDictionary[tuple, Any] = weakref.WeakValueDictionary()
 
 

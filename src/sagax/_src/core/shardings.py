@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from sagax._src import fork_locks
 from sagax._src.core import dims
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
@@ -380,7 +380,7 @@ class NamedSharding(Sharding):
 
 # Interned, as meshes are: caches of executables are keyed by the shardings of arguments.
 _known: weakref.WeakValueDictionary[tuple, NamedSharding] = weakref.WeakValueDictionary()
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 
 
 def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedSharding:

@@ -22,10 +22,9 @@ def copy_attributes(wrapper: Any, wrapped: Any) -> Any:
             setattr(wrapper, name, getattr(wrapped, name))
         except Exception:  # an object may lack it, hold another type, or raise anything
             continue
-    own: dict[str, Any] = vars(wrapper)
     for name, value in getattr(_user_function(wrapped), "__dict__", {}).items():
-        if name not in own:
-            own[name] = value
+        if name not in vars(wrapper):
+            vars(wrapper)[name] = value
     wrapper.__wrapped__ = wrapped
     return wrapper
 

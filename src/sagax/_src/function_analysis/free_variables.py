@@ -19,6 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from sagax._src import fork_locks
 from sagax._src.core import dtypes
 from sagax._src.core.trace import is_concrete
 from sagax._src.diagnostics.function_wrappers import wrapped_by
@@ -369,7 +370,7 @@ def record_execution(codes: Mapping[int, CodeType]) -> Iterator[Executed]:
 if sys.version_info >= (3, 12):
     _monitoring = sys.monitoring
     _TOOLS = (4, 3)  # ids without a conventional use
-    _lock = threading.Lock()
+    _lock = fork_locks.lock()
     _tool: list[int] = []
     _users: Counter[int] = Counter()
 

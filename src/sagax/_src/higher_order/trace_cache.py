@@ -7,13 +7,13 @@ arrays) share the first of several structurally equal jaxprs from the same lines
 
 from __future__ import annotations
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sagax._src import fork_locks
 from sagax._src.core import memo_keys
 from sagax._src.core.dispatch_keys import trace_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
@@ -36,7 +36,7 @@ class _Recent:
 
     def __init__(self) -> None:
         self.items: OrderedDict[tuple, Any] = OrderedDict()
-        self.lock = threading.Lock()
+        self.lock = fork_locks.lock()
 
     def get(self, key: tuple) -> Any:
         with self.lock:

@@ -168,8 +168,10 @@ class ConcreteArray(Array):
             sharding=sharding,
         )
 
-    def _gone(self) -> DeletedArrayError:
+    def _gone(self) -> SagaxError:
         given = getattr(self, "_donation", None)
+        if isinstance(given, SagaxError):  # of a forked process
+            return given
         text = f"Array has been deleted with shape={self.aval.str_short(short_dtypes=False)}."
         if given is None:
             fix = "keep a copy, or do not donate or delete it before its last use"
@@ -198,7 +200,7 @@ class ConcreteArray(Array):
         if self._buffer is not None:
             self._buffer.delete()
         self._buffer = self._host = self._shards = None
-        self._donation = given
+        self._donation: tuple[Any, str, Any] | SagaxError = given
 
     def copied(self) -> ConcreteArray:
         """Copy the contents to an independent array, which stays valid if this one is deleted."""

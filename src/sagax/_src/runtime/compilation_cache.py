@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import os
 import re
-import threading
 import time
 import warnings
 from collections import Counter
@@ -19,7 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from sagax._src import config, tuning, xla
+from sagax._src import config, fork_locks, tuning, xla
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import map_limit
 from sagax._src.runtime.compile_threads import run_on_worker
@@ -34,7 +33,7 @@ _NONE: Final[Mapping[str, Any]] = MappingProxyType({})
 # Every operation ends in its location, and the locations themselves end the text.
 _LOCATION = re.compile(r" loc\(#loc\d+\)$|^#loc.*\n", re.MULTILINE)
 
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _counts: Counter[str] = Counter()
 _saved = 0.0
 _warned = False

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import functools
 import logging
-import threading
+import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
 
-from sagax._src import config, xla
+from sagax._src import config, fork_locks, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.runtime import working_memory
 from sagax._src.runtime.distributed import process
 
-_lock = threading.RLock()
+_lock = fork_locks.reentrant_lock()
 _log = logging.getLogger("sagax")
 _backends: dict[str, Backend] = {}
 _failures: dict[str, str] = {}
+_refusal: SagaxError | None = None  # to start in this process, which was forked
 
 
 class BackendError(SagaxError, RuntimeError):
@@ -84,6 +85,8 @@ def _selected_platforms() -> tuple[list[str], str]:
 
 
 def _start(platform: str) -> Backend:
+    if _refusal is not None:
+        raise _refusal
     if platform in _factories:
         return Backend(platform, _factories[platform][0]())
     settings, together = config.current(), process.session()
@@ -335,6 +338,39 @@ def started() -> list[str]:
     """Return the started platforms."""
     return [platform_name(b) for b in _backends.values()]
 
+
+def started_backends() -> Iterable[Backend]:
+    """Return the started backends."""
+    return _backends.values()
+
+
+# --- forked processes ------------------------------------------------------------------------------
+
+
+def _not_wired() -> None:
+    raise NotImplementedError
+
+
+restart_after_fork: Callable[[], None] = _not_wired  # set by sagax._assemble
+
+
+def forget_started(refusal: SagaxError | None) -> None:
+    """Forget the backends of the parent process; starting one raises `refusal`, if given."""
+    global _default_backend, _refusal
+    _backends.clear()
+    _default_backend, _refusal = None, refusal
+
+
+def _after_fork() -> None:
+    if _backends:
+        restart_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+# --- older names -----------------------------------------------------------------------------------
 
 _Result = TypeVar("_Result")
 

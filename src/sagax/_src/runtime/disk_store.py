@@ -19,6 +19,7 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sagax._src import fork_locks
 from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING or lazy_imports():
@@ -66,7 +67,7 @@ class Store:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._lock = threading.Lock()
+        self._lock = fork_locks.lock()
         self._unseen = 0  # bytes written since the last scan of the entries
 
     # -- entries --------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sagax._src import xla
+from sagax._src import fork_locks, xla
 from sagax._src.callbacks import active_calls
 from sagax._src.runtime import callback_deadlock
 
 _LIMIT = 64  # executables that run ahead of a blocked caller, which waits for the oldest
 _tokens: collections.deque[Any] = collections.deque()
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 
 
 def run(
@@ -43,6 +43,11 @@ def run(
         return outs
 
     return run_and_note
+
+
+def forget() -> None:
+    """Drop all tokens: in a forked process, whose parent runs the executables."""
+    _tokens.clear()
 
 
 def _wait(token: Any) -> None:

@@ -14,9 +14,9 @@ import threading
 import warnings
 from collections.abc import Callable
 
-from sagax._src import tuning, xla
+from sagax._src import fork_locks, tuning, xla
 
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _executables = 0
 _next = 256  # the number of the executable before which maps are counted
 _few = 0  # maps: with this many left, executables are dropped

@@ -10,13 +10,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from sagax._src import config, xla
+from sagax._src import config, fork_locks, xla
 from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
@@ -54,7 +53,7 @@ class Placement:
 
 _LIMIT = 4096
 _known: dict[tuple, Placement] = {}
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 
 
 def interned(devices: tuple, mesh: Mesh, shardings: tuple) -> Placement:

@@ -16,10 +16,9 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import threading
 from typing import Any, Final
 
-from sagax._src import config, tuning, xla
+from sagax._src import config, fork_locks, tuning, xla
 
 # Parameters of mallopt(3).
 _TRIM_THRESHOLD: Final = -1
@@ -37,7 +36,7 @@ _VARIABLES: Final = (
     "MALLOC_TRIM_THRESHOLD_",
 )
 
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _largest = 0  # bytes that the largest executable with kept memory takes
 _given_up = False  # an executable was too large
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import threading
 from collections.abc import Iterator
 from typing import Any
 
+from sagax._src import fork_locks
 from sagax._src.xla.engine import xla_extension
 
 
@@ -35,7 +35,7 @@ def never_free(*objects: Any) -> None:
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(object_))
 
 
-_mute_lock = threading.Lock()
+_mute_lock = fork_locks.lock()
 _mute_depth = 0
 
 

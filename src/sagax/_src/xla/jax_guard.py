@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import threading
 from collections.abc import Iterator
 from typing import Any
 
+from sagax._src import fork_locks
+
 # The modules that jaxlib's C++ imports by itself, in the calls that `no_jax` guards.
 JAX_MODULES = ("jax", "jax._src.literals", "jax._src.named_sharding", "jax._src.sharding_impls")
-_lock = threading.RLock()
+_lock = fork_locks.reentrant_lock()
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sagax._src import config, xla
+from sagax._src import config, fork_locks, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.lazy_import import lazy_imports
 
@@ -82,7 +82,7 @@ class Session:
         self.service, self.client = store
         self.visible_devices: list[int] | None = None
         self._worker: _Worker | None = None
-        self._barrier_lock = threading.Lock()
+        self._barrier_lock = fork_locks.lock()
         self._handles_sigterm = False
         self._connections: set[str] = set()
         self._connections_since: set[str] | None = None

@@ -10,12 +10,12 @@ The same classes serve arrays and the variables of a jaxpr (analysis.py).
 
 from __future__ import annotations
 
-import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sagax._ignores import is_ignored
+from sagax._src import fork_locks
 from sagax._src.diagnostics.errors import KeyReuseError
 from sagax._src.diagnostics.keys import innermost_user_stack, trim_common_frames
 from sagax._src.diagnostics.spans import user_span
@@ -45,7 +45,7 @@ def chain(use: Use) -> list[Use]:
     return found
 
 
-_lock = threading.Lock()
+_lock = fork_locks.lock()
 _next_id = 0
 
 
