@@ -31,7 +31,7 @@ value.sockets.write_in_place = staticmethod(
 call.jit_p.impl = compile.run_jaxpr
 resharding.reshard_p.impl = lambda x, sharding: device_put.constrain(x, sharding=sharding)
 resharding.sharding_constraint_p.impl = resharding.reshard_p.impl
-devices.restart_after_fork = lambda: forks.restart()
+devices.detach_after_fork = lambda: forks.detach()
 resharding.forget_p.impl = lambda x, mesh: device_put.forget(x, mesh=mesh)
 _methods.install(value.Array)
 dims.set_dim_as_value(shaping.size_as_value)

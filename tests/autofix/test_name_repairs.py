@@ -426,7 +426,7 @@ CASES = {
         """,
     ),
     "a cache of a function of traced values": (
-        "TypeError", "hash: a traced value cannot be hashed: its content is not known yet", {},
+        "TypeError", "unhashable type: 'StagedTracer'", {},
         "y = rotation(t)",
         """
         from functools import lru_cache

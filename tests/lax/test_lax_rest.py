@@ -355,7 +355,6 @@ def test_only_native_functions_are_registered():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: lax.after_all(),
         lambda: lax.psend(X, "i", [(0, 1)]),
         lambda: lax.precv(None, X, "i", [(0, 1)]),
     ],

@@ -84,7 +84,9 @@ def test_a_number_of_devices_that_is_none(run_python):
 def test_platforms_that_are_not_there(monkeypatch):
     with pytest.raises(RuntimeError, match="Unknown backend 'tpu'"):
         sagax.devices("tpu")
-    with pytest.raises(RuntimeError, match="'cuda' could not be started") as caught:
+    with pytest.raises(
+        RuntimeError, match="Unknown backend 'cuda': the platform could not be started"
+    ) as caught:
         _without_plugin(monkeypatch)
         sagax.devices("gpu")
     assert "python -m sagax doctor" in str(caught.value)

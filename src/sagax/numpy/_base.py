@@ -267,10 +267,6 @@ def _python_number(x: Any, dtype: Any) -> Any:
     return _PYTHON[kind](x)
 
 
-class _NoNumbersError(DtypeError, TypePromotionError):
-    """Elements that are not numbers: a TypeError in arithmetic, a ValueError in promotion."""
-
-
 def common_dtype(function: str, args: Sequence[Any]) -> tuple[Any, bool]:
     """Return the common (dtype, weak) of operands."""
     return common_of(function, tuple([_typed(x) for x in args]))
@@ -291,7 +287,7 @@ def _common_numbers(function: str, typed: tuple) -> tuple[Any, bool]:
     except dtypes.errors.TypePromotionError:
         if not any(isinstance(dtype, dtypes.ExtendedDType) for dtype, _ in typed):
             raise
-        raise _NoNumbersError(dtypes.no_numbers(typed), function=function, operands=typed) from None
+        raise DtypeError(dtypes.no_numbers(typed), function=function, operands=typed) from None
 
 
 def promote_dtypes(function: str, *args: Any) -> list:

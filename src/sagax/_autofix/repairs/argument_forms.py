@@ -209,7 +209,7 @@ def _output_name(source: Source, call: ast.Call) -> str:
 @at_expression
 def pass_hashable_number(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Pass a number or a tuple in place of a small array that is hashed, as by a cache."""
-    if not case.facts.message.startswith("unhashable type: arrays are compared"):
+    if case.facts.hashed != "array":
         return
     for value in _hashed_expressions(source, node):
         for measured in case.measure(source, value)[:1]:

@@ -402,7 +402,7 @@ def make_float(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
 
 def drop_function_cache(case: Case) -> Iterator[Candidate]:
     """Remove the cache of a function that gets traced values, which cannot be hashed."""
-    if "traced value cannot be hashed" not in case.facts.message:
+    if case.facts.hashed != "tracer":
         return
     caches = ("functools.lru_cache", "functools.cache")
     for source, node in case.located([*reversed(case.facts.frames)]):

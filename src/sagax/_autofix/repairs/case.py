@@ -48,6 +48,12 @@ class Facts:
     def message(self) -> str:
         return self.diagnostic.message
 
+    @property
+    def hashed(self) -> str:
+        """Return "tracer" or "array" if a traced value or an array was hashed, which neither can be."""
+        found = re.search(r"unhashable type: '(\w*)(Tracer|Array)'", self.message)
+        return found[2].lower() if found else ""
+
 
 @record
 class Measurement:

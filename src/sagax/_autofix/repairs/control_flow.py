@@ -98,7 +98,7 @@ def rewrite_if(case: Case) -> Iterator[Candidate]:
 
 def rewrite_membership(case: Case) -> Iterator[Candidate]:
     """Rewrite `x in {1, 2}`, which needs the hash of x, as `isin`."""
-    if "hashed" in case.facts.message:
+    if case.facts.hashed == "tracer":
         yield from use_logical_functions(case)
         yield from rewrite_if(case)
 

@@ -119,8 +119,8 @@ def _captured_names(source: Source, outer: ast.FunctionDef, inner: Function) -> 
 
 def _hashes_tracer(case: Case) -> bool:
     """Return whether a traced value was hashed, or given for a static argument."""
-    message = case.facts.message
-    return "Tracer" in message and ("cannot be hashed" in message or "unhashable type" in message)
+    static = re.search(r"of type \w*Tracer cannot be hashed", case.facts.message)
+    return case.facts.hashed == "tracer" or static is not None
 
 
 # --- static arguments ----------------------------------------------------------------------------

@@ -29,7 +29,6 @@ from sagax._src.diagnostics.errors import (
     ShapeError,
     TreeError,
 )
-from sagax._src.higher_order.trace_bodies import as_value
 from sagax._src.primitives import reduce_window as w
 from sagax._src.primitives import window_geometry
 from sagax._src.primitives.arithmetic import add_p, max_p, min_p
@@ -38,7 +37,7 @@ from sagax._src.primitives.makers import operands
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import align_mapped, full
 from sagax._src.primitives.slicing import pad
-from sagax._src.primitives.structural import broadcast, convert, reshape
+from sagax._src.primitives.structural import broadcast, reshape
 from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 # Jaxprs on scalars, mapped over arrays ------------------------------------------------------------
@@ -241,8 +240,7 @@ def reduce_window(
     for x in (*xs, *inits):
         if not is_operand(x):
             raise NotAnArrayError(x)
-    # `init` may be -inf for integers too: converted, it is their least value
-    inits = [convert(as_value(i), aval_of(x).dtype) for x, i in zip(xs, inits)]
+    inits = [_initial(x, init) for x, init in zip(xs, inits)]
     avals = [aval_of(x) for x in xs]
     params = window_geometry.window_params(
         "reduce_window",
@@ -266,6 +264,14 @@ def reduce_window(
     else:
         outs = reduce_window_p.bind(*xs, *inits, jaxpr=closed, **params)
     return trees.unflatten(tree, outs)
+
+
+def _initial(x: Any, init: Any) -> Any:
+    """Return the initial value for the operand `x`: infinities are the bounds of integers."""
+    dtype = aval_of(x).dtype
+    if isinstance(init, float) and np.isinf(init) and dtypes.kind(dtype) in "iu":
+        return dtype.type(dtype_predicates.bounds(dtype)[init > 0])
+    return operands(x, init)[1]
 
 
 # A function that combines scalars is staged once, so that caches of executables hit.

@@ -86,7 +86,7 @@ def _selected_platforms() -> tuple[list[str], str]:
 
 def _start(platform: str) -> Backend:
     if _refusal is not None:
-        raise _refusal
+        raise _refusal.with_traceback(None)
     if platform in _factories:
         return Backend(platform, _factories[platform][0]())
     settings, together = config.current(), process.session()
@@ -351,11 +351,11 @@ def _not_wired() -> None:
     raise NotImplementedError
 
 
-restart_after_fork: Callable[[], None] = _not_wired  # set by sagax._assemble
+detach_after_fork: Callable[[], None] = _not_wired  # set by sagax._assemble
 
 
-def forget_started(refusal: SagaxError | None) -> None:
-    """Forget the backends of the parent process; starting one raises `refusal`, if given."""
+def forget_started(refusal: SagaxError) -> None:
+    """Forget the backends of the parent process; starting one raises `refusal`."""
     global _default_backend, _refusal
     _backends.clear()
     _default_backend, _refusal = None, refusal
@@ -363,7 +363,7 @@ def forget_started(refusal: SagaxError | None) -> None:
 
 def _after_fork() -> None:
     if _backends:
-        restart_after_fork()
+        detach_after_fork()
 
 
 if hasattr(os, "register_at_fork"):

@@ -1,8 +1,8 @@
-"""Restart the engine in a forked process, where none of its threads runs.
+"""Refuse the engine to forked processes, where none of its threads runs.
 
-Calls to the inherited engine would wait for those threads forever. One CPU device is started anew on demand, and
-arrays keep their contents in the memory that the processes share. For several devices, GPUs and distributed
-programs there is no such way, so calls raise.
+A call into the inherited engine would wait for those threads forever, or abort: the engine keeps pools of threads
+and their locks in static variables, which a second engine in the same process would share. Arrays keep their
+contents, in the memory that the processes share.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.core.shardings import Sharding
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.runtime import devices, effect_tokens, map_limit, placements
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import Compiled
-from sagax._src.runtime.distributed import process
 
 _FIX = (
     'start processes with multiprocessing.get_context("spawn") or "forkserver", or fork before the first use of '
@@ -27,7 +27,7 @@ _inherited: list[Any] = []
 
 
 class ForkError(SagaxError, RuntimeError):
-    """A forked process used what only its parent can use: devices, executables, unfinished results."""
+    """A forked process used devices or compiled functions, which its parent had started."""
 
     code = "SX0217"
 
@@ -35,56 +35,50 @@ class ForkError(SagaxError, RuntimeError):
 ForkError.__module__ = "sagax.errors"  # its public module
 
 
-def restart() -> None:
+def detach() -> None:
     """Detach this process, a fork, from the engine of its parent."""
-    started = list(devices.started_backends())
-    restartable = process.session() is None and all(
-        b.platform == "cpu" and len(b.devices) == 1 for b in started
-    )
     objects = gc.get_objects()
     # Destroying what belongs to the engine would wait for its threads: nothing inherited is ever freed.
-    _inherited.append((started, [x for x in objects if type(x) is xla.executable.Executable]))
+    executables = [x for x in objects if type(x) is xla.executable.Executable]
+    _inherited.append((list(devices.started_backends()), executables))
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(_inherited))
+    text = "this process was forked after sagax had started its engine, whose threads run in the parent only"
+    devices.forget_started(ForkError(text, fix=_FIX))
     for x in objects:
         if type(x) is ConcreteArray and x._buffer is not None:
-            _detach(x, restartable)
-    del objects
-    refusal = None
-    if not restartable:
-        refusal = ForkError(
-            "this process was forked after sagax had started devices, of which it has no use",
-            fix=_FIX,
-        )
-    devices.forget_started(refusal)
+            _keep_contents(x)
     placements.single.cache_clear()
     effect_tokens.forget()
     for each in map_limit.forget:
         each()
-    for x in gc.get_objects():  # compiled ahead of time: the caller holds them
+    for x in objects:  # compiled ahead of time: the caller holds them
         if type(x) is Compiled:
             x.run = _refuse_to_run
 
 
-def _detach(x: ConcreteArray, restartable: bool) -> None:
+def _keep_contents(x: ConcreteArray) -> None:
     """Give an array its contents on the host, from a buffer of the parent."""
-    if x._host is None:
-        if xla.is_deleted(x._buffer):
-            return
-        if not xla.is_ready(x._buffer):
-            _inherited.append(x._buffer)
-            x._buffer = None
+    _inherited.append((x._buffer, x._device))
+    buffer, x._buffer = x._buffer, None
+    if x._host is None and not xla.is_deleted(buffer):
+        if not xla.is_ready(buffer):
             text = "this process was forked while the array was computed, and its parent has the result"
-            x._donation = ForkError(text, got=x.aval, fix="wait before: x.block_until_ready()")
-            return
-        if restartable:
-            x.host()
-    if restartable:
-        _inherited.append((x._buffer, x._device))
-        x._buffer = x._device = x._shards = None
+        elif isinstance(x._device, Sharding) or xla.device_of(buffer).platform != "cpu":
+            text = (
+                "this process was forked, and the devices that hold the array belong to its parent"
+            )
+        else:
+            try:
+                x._host = xla.to_numpy(buffer)
+                text = None
+            except xla.EngineError:
+                text = "this process was forked, and the computation of the array had failed"
+        if text is not None:
+            x._donation = ForkError(text, got=x.aval, fix="before the fork: x = np.asarray(x)")
+    x._device = x._shards = None
 
 
 def _refuse_to_run(_: Sequence[Any]) -> Any:
     raise ForkError(
-        "this function was compiled ahead of time by the process that this one was forked from",
-        fix=f"compile it in this process; or {_FIX}",
+        "this function was compiled by the process that this one was forked from", fix=_FIX
     )
