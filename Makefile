@@ -14,6 +14,7 @@
 #   make diagnose         broken programs, explained and repaired, likewise
 #   make diagnose-corpora the same for the programs in tests/autofix, in twenty minutes
 #   make soak             100,000 calls, 10,000 donations, 10,000 callbacks: memory must stay flat
+#   make attack           interrupts, forks, threads, exits, strangers, damaged files    ARGS="--minutes 30 --seed 7"
 #   make test-beside-jax  the tests in which jax is imported in the same process
 #   make test-tf          the tests of jax2tf with TensorFlow
 #   make test-libraries   libraries written for jax, run on sagax
@@ -34,7 +35,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs test-engines test-beside-jax test-tf test-libraries seeds diagnose diagnose-corpora coverage clean
+.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries seeds diagnose diagnose-corpora coverage clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -74,6 +75,9 @@ docs: $(VENV)/.with-docs
 
 soak: $(VENV)/.with-test
 	$(PY) scripts/soak.py $(ARGS)
+
+attack: $(VENV)/.with-test
+	$(PY) scripts/attack.py $(ARGS)
 
 # What both libraries do when they share one process.
 test-beside-jax: .venv-jax/.done

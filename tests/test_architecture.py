@@ -252,7 +252,7 @@ def test_nobody_imports_jax(house):
 def test_the_tests_do_not_import_jax():
     # tests/oracle holds the programs that record expectations; they run on jax, outside the suite.
     # The programs in these folders are run with `jax` meaning sagax.
-    programs = {"programs", "strangers", "visitors", "guests", "healthy"}
+    programs = {"programs", "strangers", "visitors", "guests", "newcomers", "healthy"}
     tests = Path(__file__).resolve().parent
     modules = {
         path.relative_to(tests).as_posix(): (path.read_text(encoding="utf-8"), False)

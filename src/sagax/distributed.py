@@ -63,7 +63,8 @@ def initialize(
       heartbeat_timeout_seconds: seconds without a heartbeat after which a process is lost. (An exit is
         detected immediately.)
       shutdown_timeout_seconds: seconds that `shutdown` waits for the others.
-      coordinator_bind_address: the address at which process 0 listens; by default all of its machine.
+      coordinator_bind_address: the address at which process 0 listens; by default all of its machine, or this
+          machine only if `coordinator_address` is localhost.
       slice_index, partition_index: ignored; the engine numbers the machines itself.
       mtls_cert_file, mtls_key_file, mtls_ca_file, mtls_peer_uri_prefix, verify_secure_credentials:
         not supported; connections are plain, as they are by default in jax.

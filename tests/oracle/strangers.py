@@ -1,4 +1,4 @@
-"""Checks the programs of tests/autofix/strangers, visitors, guests and healthy with jax.
+"""Checks the programs of tests/autofix/strangers, visitors, guests, newcomers and healthy with jax.
 
 python tests/oracle/strangers.py [--folder FOLDER] [NAME ...]     (where jax 0.12 is installed)
 
@@ -17,7 +17,15 @@ from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "autofix"
 HEALTHY = "healthy"  # a folder of programs that are right; those of the others are broken
-FOLDERS = ("strangers", "visitors", "guests", "guests/healthy", HEALTHY)
+FOLDERS = (
+    "strangers",
+    "visitors",
+    "guests",
+    "guests/healthy",
+    "newcomers",
+    "newcomers/healthy",
+    HEALTHY,
+)
 PROBE = """
 import runpy, sys
 print(bool(eval(sys.argv[2], runpy.run_path(sys.argv[1], run_name="__main__"))))

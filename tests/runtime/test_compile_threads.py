@@ -120,3 +120,26 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
     assert ends(code) == (0, "interrupted\nfinished")
+
+
+def test_an_exception_of_a_signal_handler_is_raised_itself(run_python):
+    """Also where it arrives in the start of a thread."""
+    script = """
+import signal
+from sagax._src.runtime import compile_threads
+class Interrupt(BaseException): pass
+def interrupt(*_): raise Interrupt
+signal.signal(signal.SIGALRM, interrupt)
+arrived = 0
+for i in range(300):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.0002 + i * 1e-6)
+        while True:
+            compile_threads._idle.clear()
+            assert compile_threads.run_on_worker(lambda: 1) == 1
+    except Interrupt:
+        arrived += 1
+print(arrived, compile_threads.run_on_worker(lambda: 2))
+"""
+    done = run_python("-c", script)
+    assert (done.stdout.strip(), done.stderr) == ("300 2", "")

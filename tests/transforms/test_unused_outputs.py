@@ -15,6 +15,7 @@ from laws import all_primitives
 from sagax import lax
 from sagax._src.core.jaxpr import subjaxprs
 from sagax.custom_derivatives import linear_call
+from sagax.experimental.xla_metadata import xla_metadata_call
 
 X = np.float32([-3, 1, 2, 0])
 CASES = {}
@@ -62,6 +63,11 @@ def checkpoint(x):
 @case
 def checkpoint_of_both(x):
     return sagax.checkpoint(doubled)(*both(x))[0]
+
+
+@case
+def xla_metadata(x):
+    return xla_metadata_call(both, group="a")(x)[0]
 
 
 @case
@@ -328,6 +334,8 @@ WITHOUT = {
     *("call_exported", "push_exported", "callback_in_turn", "debug_callback", "ffi_call"),
     *("inspect_sharding", "io_callback", "pure_callback", "reduce"),
     *("addupdate", "free_ref"),  # of references, none of which is left
+    *("buffer_callback", "dce_sink"),  # without derivatives; without results
+    *("call_hi_primitive", "call_hi_primitive_linearized"),  # the rules are the user's
 }
 
 

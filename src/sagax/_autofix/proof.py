@@ -271,15 +271,18 @@ class _Prover:
         if not self.functions:
             return
         records = disturbed.records or Records()
-        if all(target.name in self.compared for target in self.functions):
-            self.sensitive = True  # whatever the program prints of them
-        elif disturbed.completed and records.disturbed and same_result(after, disturbed):
+        unseen = disturbed.completed and same_result(after, disturbed)
+        if records.disturbed and not unseen:
+            self.sensitive = True
+            self.proof.held.append(f"a change of 1 % in {_names(self.functions)} shows")
+        elif all(target.name in self.compared for target in self.functions):
+            self.sensitive = (
+                True  # their own results were compared, whatever the program prints of them
+            )
+        elif records.disturbed:
             self.proof.missing.append(
                 f"nothing that the program prints or keeps depends on {_names(self.functions)}"
             )
-        elif records.disturbed:
-            self.sensitive = True
-            self.proof.held.append(f"a change of 1 % in {_names(self.functions)} shows")
 
     def _compare_derivatives(self, outcome: Outcome, where: str = "") -> None:
         found = outcome.derivatives

@@ -15,7 +15,10 @@ from __future__ import annotations
 import functools
 import importlib
 import opcode
+import os
 import sys
+import time
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
@@ -25,6 +28,7 @@ _IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _LOAD_CONST = opcode.opmap["LOAD_CONST"]
 _STORE_NAME = opcode.opmap["STORE_NAME"]
+_PATIENCE = 5.0  # seconds that a fork waits for imports
 # The other instructions within import statements; 3.14 loads levels as small integers.
 _STACK = {opcode.opmap.get(name) for name in ("POP_TOP", "SWAP", "CACHE", "LOAD_SMALL_INT")}
 
@@ -56,6 +60,34 @@ def _import_statements(code: CodeType, start: int = 0) -> Iterator[tuple[str, st
             return
 
 
+_loading: list[int] = []  # the threads that load modules
+
+
+def _load(name: str) -> Any:
+    """Import a module. Python's import sees to it that one thread loads while others wait."""
+    thread = get_ident()
+    _loading.append(thread)
+    try:
+        return importlib.import_module(name)
+    finally:
+        _loading.remove(thread)
+
+
+def _wait_for_others() -> None:
+    """Wait before a fork: the child would wait forever for a module that another thread loads."""
+    end = time.monotonic() + _PATIENCE
+    while any(thread != get_ident() for thread in _loading) and time.monotonic() < end:
+        time.sleep(0.0005)
+
+
+def _forget_others() -> None:
+    _loading[:] = [thread for thread in _loading if thread == get_ident()]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait_for_others, after_in_child=_forget_others)
+
+
 class _LazyModule:
     """Stands in a namespace for a module, until one of the module's attributes is asked for."""
 
@@ -66,8 +98,7 @@ class _LazyModule:
         self._namespace = namespace
 
     def __getattr__(self, attribute: str) -> Any:
-        # Python's import sees to it that one thread loads while others wait.
-        module = importlib.import_module(self._name)
+        module = _load(self._name)
         for alias, value in list(self._namespace.items()):
             if value is self:  # from now on there is nothing between the caller and the module
                 self._namespace[alias] = module
@@ -118,8 +149,8 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         home, _, attribute = path.rpartition(".")
         if home == package:
-            return importlib.import_module(path)
-        module = importlib.import_module(home)
+            return _load(path)
+        module = _load(home)
         for other, its_path in table().items():
             its_home, _, attribute = its_path.rpartition(".")
             if its_home == home:  # what somebody put there in the meantime stays

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -10,7 +9,6 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +18,6 @@ import pytest
 import sagax
 from sagax import errors
 from sagax._src.runtime.distributed import cluster_env
-from sagax._src.runtime.distributed.coordination import (
-    ClusterTerms,
-    CoordinationClient,
-    CoordinationError,
-    CoordinationServer,
-    EventLoopThread,
-)
 from sagax.experimental import mesh_utils, multihost_utils
 from sagax.sharding import Mesh
 from sagax.sharding import PartitionSpec as P
@@ -513,131 +504,6 @@ def test_kubernetes():
 
     with pytest.raises(errors.ArgumentValueError, match="service account"):
         cluster_env.kubernetes(environ, refuse)
-
-
-# --- coordination alone, several members in this process --------------------------------------------------
-
-
-@contextlib.contextmanager
-def cluster(
-    count: int, arrival_timeout: float = 5.0, heartbeat_timeout: float = 5.0
-) -> Iterator[Any]:
-    """A host that listens; gives a function that lets a member join (in the background)."""
-    loop, port = EventLoopThread(), free_port()
-    host = CoordinationServer(ClusterTerms(count, arrival_timeout, heartbeat_timeout), "\0nowhere")
-    loop.run(host.listen("127.0.0.1", port))
-
-    def join(number: int, expected_count: int = count) -> tuple[CoordinationClient, Any]:
-        member = CoordinationClient(
-            number, ClusterTerms(expected_count, arrival_timeout, heartbeat_timeout)
-        )
-        return member, loop.submit(member.join("127.0.0.1", port, f"127.0.0.1:{port}"))
-
-    yield loop, join
-    loop.run(host.stop())
-
-
-def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
-
-
-def test_members_meet_wait_and_part():
-    with cluster(3) as (loop, join):
-        members = [join(i) for i in range(3)]
-        for _, joined in members:
-            joined.result(5)
-        points = [loop.submit(m.wait_at_barrier("a")) for m, _ in members]
-        assert [p.result(5) for p in points] == [None] * 3
-        points = [loop.submit(m.wait_at_barrier("b" if m.number else "c")) for m, _ in members]
-        assert points[0].result(5) == {"0": "c", "1": "b", "2": "b"}
-        leaving = [loop.submit(m.leave()) for m, _ in members[:2]]
-        eventually(lambda: set(members[2][0].leaving) == {0, 1})
-        assert not any(done.done() for done in leaving)
-        for done in [*leaving, loop.submit(members[2][0].leave())]:
-            done.result(5)
-        assert not any(m.lost for m, _ in members)
-
-
-def test_members_are_notified_of_an_exit():
-    with cluster(3) as (loop, join):
-        members = [join(i) for i in range(3)]
-        for _, joined in members:
-            joined.result(5)
-        loop.run(members[1][0].report_failure("KeyError: 'w'"), 5)
-        eventually(lambda: 1 in members[0][0].lost and 1 in members[2][0].lost)
-        assert members[0][0].lost == {1: "it ended with KeyError: 'w'"}
-        # Those that are left can part without it.
-        for done in [loop.submit(m.leave()) for m, _ in members if m.number != 1]:
-            done.result(5)
-
-
-def test_a_process_may_be_started_again_before_all_have_come():
-    with cluster(2) as (loop, join):
-        first, joined = join(1)
-        eventually(lambda: first._missing == [0])
-        assert first._writer is not None
-        loop.run(_closed(first._writer))
-        with pytest.raises(CoordinationError, match="process 0 ended before"):
-            joined.result(5)
-        again, rejoined = join(1)
-        other, last = join(0)
-        rejoined.result(5)
-        last.result(5)
-        assert again._writer is not None
-        loop.run(_closed(again._writer))
-        eventually(lambda: 1 in other.lost)
-
-
-async def _closed(writer: Any) -> None:
-    writer.close()
-
-
-def test_different_counts_are_refused_to_all():
-    with cluster(3) as (_, join):
-        first, second = join(0), join(1, expected_count=2)
-        for _, joined in (first, second):
-            with pytest.raises(
-                CoordinationError,
-                match="process 1 was started with num_processes=2, process 0 with 3",
-            ):
-                joined.result(5)
-
-
-def test_equal_numbers_are_refused():
-    with cluster(3) as (_, join):
-        first, again = join(1), join(1)
-        for _, joined in (first, again):
-            with pytest.raises(
-                CoordinationError, match="two processes were started with process_id=1"
-            ):
-                joined.result(5)
-
-
-def test_who_is_missing_is_told_to_all():
-    with cluster(4, arrival_timeout=0.3) as (_, join):
-        for _, joined in (join(0), join(2)):
-            with pytest.raises(
-                CoordinationError, match="processes 1, 3 of 4 did not arrive"
-            ) as caught:
-                joined.result(5)
-            assert caught.value.missing == (1, 3)
-
-
-def test_a_stranger_does_not_disturb():
-    with cluster(2) as (_, join):
-        first, joined = join(0)
-        eventually(lambda: first._writer is not None)
-        assert first._writer is not None
-        port = first._writer.get_extra_info("peername")[1]
-        for noise in (b"GET / HTTP/1.1\r\n\r\n", b"[1]\n", b"\xff\xfe\n", b""):
-            with socket.create_connection(("127.0.0.1", port)) as stranger:
-                stranger.sendall(noise)
-        _, second = join(1)
-        second.result(5)
-        joined.result(5)
 
 
 # --- one process --------------------------------------------------------------------------------------

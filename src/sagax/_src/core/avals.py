@@ -225,9 +225,9 @@ def _make(key: tuple) -> ShapedArray:
         aval.ndim = len(aval.shape)
         aval._tangent = None
 
-        def forget(dead: weakref.ref, key: tuple = key) -> None:
-            if _table.get(key) is dead:  # a newer aval may have been stored meanwhile
-                _table.pop(key, None)
+        def forget(dead: weakref.ref, key: tuple = key, table: dict = _table) -> None:
+            if table.get(key) is dead:  # a newer aval may have been stored meanwhile
+                table.pop(key, None)
 
         _table[key] = weakref.ref(aval, forget)
         _recent.append(aval)

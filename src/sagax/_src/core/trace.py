@@ -308,7 +308,8 @@ class Tracer(Array):
                 found = getattr(type(self.aval), name, None)
                 if isinstance(found, (high_types.aval_property, high_types.aval_method)):
                     return found.of(self)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(text, name=name, obj=self)
 
     def concrete(self) -> Any:
         """Return the concrete value if the transformation knows it (derivatives of eager code), or None."""

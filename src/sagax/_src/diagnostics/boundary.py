@@ -31,6 +31,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from sagax._src import config
 from sagax._src.diagnostics.base import SagaxError
+from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.source import function_code as function_code
 from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_user_file
 
@@ -69,6 +70,7 @@ class Boundary:
         if not isinstance(error, Exception) or isinstance(error, _CONTROL_EXCEPTIONS):
             return
         try:
+            _explain_hash(error)
             mode = _traceback_mode()
             if mode != "off":
                 _annotate(error, self.phrase, hide=mode == "short")
@@ -166,6 +168,33 @@ class _Context:
         return tuple(p if n == 1 else f"{p} ({n} times)" for p, n in self.counts)
 
 
+def _explain_hash(error: Exception) -> None:
+    """Explain the error of Python for the hash of a traced value.
+
+    The class cannot do it: with a `__hash__` that raises, values would count as `collections.abc.Hashable`.
+    """
+    text = error.args[0] if type(error) is TypeError and len(error.args) == 1 else None
+    if not isinstance(text, str) or not text.startswith("unhashable type: '") or text[-1] != "'":
+        return
+    entry = error.__traceback__
+    while entry is not None and entry.tb_next is not None:
+        entry = entry.tb_next
+    if entry is None:
+        return
+    kind = text.split("'")[1]
+    values = list(entry.tb_frame.f_locals.values())
+    traced = [x for x in values if type(x).__name__ == kind and hasattr(x, "aval")]
+    if not traced:
+        return
+    explained = ArgumentError(
+        f"{text}: a traced value cannot be hashed, since its content is not known yet",
+        got=traced[0],
+        traceback=error.__traceback__,
+        fix="do not use it in a set, as a key of a dict or as a static argument; compare shapes or names instead",
+    )
+    error.args = (str(explained),)
+
+
 class _Note(str):
     """Hold the note on a user's exception; it pickles as plain text."""
 
@@ -259,8 +288,8 @@ def _without_sagax(
     hidden = [is_hidden(file) for file in files]
     if rest is None and isinstance(error, _INTERNAL_ERRORS) and not isinstance(error, SagaxError):
         for i in reversed(range(len(files))):  # the frames that failed stay
-            if not is_sagax(files[i]):
-                break
+            if not is_sagax(files[i]) or entries[i].tb_frame.f_code.co_name == "__getattr__":
+                break  # a name that an object lacks is the user's
             hidden[i] = False
             context.internal = True
     if not any(hidden):

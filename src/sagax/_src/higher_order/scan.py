@@ -36,7 +36,7 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import call
-from sagax._src.higher_order.float0_leaves import hidden_in_structure, is_no_tangent
+from sagax._src.higher_order.float0_leaves import is_no_tangent
 from sagax._src.higher_order.trace_bodies import (
     as_value,
     carry_to_consts,
@@ -623,11 +623,8 @@ def traced_scan(
         names: the body's names of the leaves of its arguments.
         same: the identity of `f`, if it is a wrapper (see `trace_body`).
     """
-    if any(map(is_no_tangent, trees.leaves((init, xs)))):
-        init = hidden_in_structure(init)
-        xs = hidden_in_structure(xs, lambda shape: shape[1:])
     init_leaves, init_tree = operand_leaves(function, "init", init)
-    x_leaves, x_tree = operand_leaves(function, "xs", xs)
+    x_leaves, x_tree = operand_leaves(function, "xs", xs, shape_of=lambda shape: shape[1:])
     of = f"{function} of {function_name(f)}"
     length = loop_length(of, function, xs, x_leaves, length)
     unroll = _unroll_factor(function, unroll, length)
@@ -694,15 +691,17 @@ def traced_scan(
     remaining = [v for v, x in zip(rows, handed, strict=True) if x is None]
     params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *remaining]), "reverse": bool(reverse)}
     carry, stacked = map(iter, _scan_unrolled(operands, length, unroll, params))
-    final, rows_out = body.out_tree.unflatten(
+    pair = body.out_tree.unflatten(
         [
             *(as_value(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
             *(next(stacked) if x is None else as_value(x) for x in handed),
         ]
     )
-    if len(trees.leaves(rows_out)) > len(rows):  # float0 arrays, of one iteration
-        rows_out = trees.map(lambda y: _stacked_no_tangent(y, length), rows_out)
-    return final, rows_out
+    final, rows_out = pair
+    if len(trees.leaves(rows_out)) == len(rows):
+        return pair
+    # float0 arrays, of one iteration
+    return final, trees.map(lambda y: _stacked_no_tangent(y, length), rows_out)
 
 
 def _stacked_no_tangent(x: Any, length: int) -> Any:

@@ -94,11 +94,16 @@ def trace_body(
     return trace_cache.traced(same or (fun,), (transform, tree, *avals), traced)
 
 
-def operand_leaves(function: str, name: str, tree: Any) -> tuple[list, Any]:
-    """Return the leaves of an argument, checked to be operands, and its structure."""
+def operand_leaves(
+    function: str, name: str, tree: Any, shape_of: Callable[[tuple], tuple] = tuple
+) -> tuple[list, Any]:
+    """Return the leaves of an argument, checked to be operands, and its structure.
+
+    The structure recreates float0 arrays, with the shapes that `shape_of` returns.
+    """
     leaves, treedef = trees.flatten_argument(function, name, tree)
     if any(map(is_no_tangent, leaves)):
-        return operand_leaves(function, name, hidden_in_structure(tree))
+        return operand_leaves(function, name, hidden_in_structure(tree, shape_of))
     for i, x in enumerate(leaves):
         if not is_argument(x):
             path = trees.argument_path(name, trees.key_paths(tree)[i])

@@ -7,6 +7,7 @@ needs new memory from the system, a fortieth of the time of a small compilation.
 
 from __future__ import annotations
 
+import _thread
 import atexit
 import contextvars
 import os
@@ -23,8 +24,9 @@ class _Worker:
     def __init__(self) -> None:
         self._task_ready = threading.Lock()
         self._task_ready.acquire()
-        # Python exits without joining it; if it is busy, `_finish` waits.
-        threading.Thread(target=self._run, name="sagax compiles", daemon=True).start()
+        # Python exits without joining it; if it is busy, `_finish` waits. The start of a threading.Thread runs
+        # signal handlers, and hides what they raise behind errors of its own.
+        _thread.start_new_thread(self._run, ())
 
     def _run(self) -> None:
         while True:
@@ -35,14 +37,21 @@ class _Worker:
             del work, self._work  # with its results
             _busy.discard(self)
             _idle.append(self)
-            finished.set()
+            finished.release()
 
     def do(self, work: Callable[[], None]) -> None:
         """Run a task; an exception that interrupts the wait abandons the worker."""
         self._work = work
-        self.finished = finished = threading.Event()
+        # A lock, since a threading.Event cannot be waited for where signal handlers raise.
+        self.finished = finished = threading.Lock()
+        finished.acquire()
         self._task_ready.release()
-        finished.wait()
+        _wait(finished)
+
+
+def _wait(finished: threading.Lock) -> None:
+    finished.acquire()
+    finished.release()  # for others that wait
 
 
 _idle: list[_Worker] = []
@@ -52,7 +61,7 @@ _busy: set[_Worker] = set()
 @atexit.register
 def _finish() -> None:
     for worker in list(_busy):  # the waiting thread was interrupted
-        worker.finished.wait()
+        _wait(worker.finished)
 
 
 def _forget() -> None:

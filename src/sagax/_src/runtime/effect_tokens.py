@@ -10,7 +10,7 @@ from typing import Any
 
 from sagax._src import fork_locks, xla
 from sagax._src.callbacks import active_calls
-from sagax._src.runtime import callback_deadlock
+from sagax._src.runtime import callback_deadlock, devices
 
 _LIMIT = 64  # executables that run ahead of a blocked caller, which waits for the oldest
 _tokens: collections.deque[Any] = collections.deque()
@@ -93,4 +93,10 @@ def effects_barrier() -> None:
         _wait(token)
 
 
-atexit.register(effects_barrier)
+@atexit.register
+def _finish() -> None:
+    """Let side effects happen, and then the process end while other threads still work."""
+    try:
+        effects_barrier()
+    finally:
+        xla.process_end.prepare(backend.client for backend in devices.started_backends())

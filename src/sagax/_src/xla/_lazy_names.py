@@ -13,5 +13,6 @@ from sagax._src.xla import (
     dlpack,
     executable,
     mlir,
+    process_end,
     profiler,
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.xla import process_end
 from sagax._src.xla.failures import record_callback_exception
 from sagax._src.xla.shardings import describe_type
 
@@ -68,6 +69,9 @@ def checked_callback(
             yield value
 
     def call(*arguments: Any) -> tuple[Any, ...]:
+        if process_end.is_ending():
+            process_end.hold_callback()
+        process_end.running_callbacks.add(run := object())
         try:
             values = list(checked(function(*[a for a in arguments if a is not None])))
             rest = iter(values)
@@ -75,6 +79,8 @@ def checked_callback(
         except BaseException as error:
             reference = record_callback_exception(error)
             kind = type(error).__name__
+        finally:
+            process_end.running_callbacks.discard(run)
         raise RuntimeError(f"callback {name!r} raised {kind} ({reference})")
 
     return call

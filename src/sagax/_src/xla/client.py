@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import gc
 import importlib
 import pathlib
 import platform as host_platform
 import re
-from collections.abc import Mapping
 from typing import Any
 
 from sagax._src.xla.engine import engine_version_text, xla_client, xla_extension
@@ -19,12 +19,11 @@ def prepare_process() -> None:
     """Check the CPU's features and set up garbage collection; once, before the first client."""
     importlib.import_module("jaxlib.cpu_feature_guard").check_cpu_features()
     # Objects that XLA's own threads release wait in a list until a thread with the GIL frees them.
-    gc.callbacks.append(_collect_garbage)
-
-
-def _collect_garbage(phase: str, info: Mapping[str, int]) -> None:
-    if phase == "stop":
-        xla_extension.collect_garbage()
+    # A callback in Python would run signal handlers, whose exceptions are lost there: so this is C throughout.
+    # PyObject_CallNoArgs ignores the two arguments that follow the function.
+    function_type = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 3)
+    call = function_type(("PyObject_CallNoArgs", ctypes.pythonapi))
+    gc.callbacks.append(functools.partial(call, xla_extension.collect_garbage))
 
 
 def make_cpu_client(

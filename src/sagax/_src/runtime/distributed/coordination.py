@@ -3,7 +3,8 @@
 The engine has a service for this, but it kills a process when another one dies. So the engine's service
 listens in the first process only, on a private socket. The engines of other processes reach it through
 relays, which outlive the remote end, so that an engine never sees a connection break. Liveness, departure
-and barriers use lines of JSON over one TCP connection per process.
+and barriers use lines of JSON over one TCP connection per process, which `messages` checks. Who sends anything else
+is refused, with a line in the log, and the job goes on.
 
 Everything runs in one thread with an asyncio loop. Other threads read the fields of `CoordinationClient`.
 """
@@ -12,14 +13,17 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hmac
 import os
 import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.runtime.distributed import messages
+from sagax._src.runtime.distributed.messages import MessageError, close, receive, send
 
 if TYPE_CHECKING:
     from asyncio import StreamReader as Reader
@@ -29,13 +33,12 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING or lazy_imports():
     import asyncio
-    import json
+    import secrets
     import socket
 
 
-_VERSION = 1
 _HELLO_TIMEOUT = 10.0  # seconds until the first message of a connection
-_CLOSE_TIMEOUT = 2.0  # seconds to send the last messages of a process that ends
+_UNKNOWN_LIMIT = 256  # connections that have sent no first message
 
 
 class CoordinationError(Exception):
@@ -92,31 +95,6 @@ class EventLoopThread:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
 
-def _send(writer: Writer, message: dict[str, Any]) -> None:
-    if not writer.is_closing():
-        writer.write(json.dumps(message).encode() + b"\n")
-
-
-async def _receive(reader: Reader) -> dict[str, Any] | None:
-    """Receive the next message; None at the end of the connection. Raises ValueError for other data."""
-    try:
-        line = await reader.readline()
-    except OSError:
-        return None
-    if not line.endswith(b"\n"):
-        return None
-    message = json.loads(line)
-    if not isinstance(message, dict):
-        raise ValueError("no message")
-    return message
-
-
-async def _close(writer: Writer) -> None:
-    with contextlib.suppress(OSError, TimeoutError):
-        await asyncio.wait_for(writer.drain(), _CLOSE_TIMEOUT)
-    writer.close()
-
-
 async def _copy_stream(source: Reader, sink: Writer) -> None:
     """Copy a stream until the source ends."""
     with contextlib.suppress(OSError):
@@ -139,10 +117,14 @@ class _Connection:
 
 @dataclass
 class CoordinationServer:
-    """Coordinate all processes, in process 0. `store` is the address of the engine's service."""
+    """Coordinate all processes, in process 0. `store` is the address of the engine's service.
+
+    Only who knows the `secret` is served, if there is one.
+    """
 
     terms: ClusterTerms
     store: str
+    secret: str = field(default="", repr=False)
     connections: dict[int, _Connection] = field(default_factory=dict)
     lost: dict[int, str] = field(default_factory=dict)  # lost processes -> reason
     started: bool = False
@@ -152,20 +134,26 @@ class CoordinationServer:
     reached_at: str | None = None  # the address of this machine that another one connected to
     _server: asyncio.Server | None = None
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    _unknown: int = 0  # connections that have sent no first message
+    _relays: int = 0
+    _refusals: messages.RefusalLog = field(default_factory=messages.RefusalLog)
 
     async def listen(self, host: str | None, port: int) -> None:
         """Start to listen. Raises OSError."""
+        limit = messages.REQUEST_LIMIT
         if host is None:
             try:
                 self._server = await asyncio.start_server(
-                    self._on_connection, sock=_dual_stack_socket(port)
+                    self._on_connection, sock=_dual_stack_socket(port), limit=limit
                 )
             except OSError as error:
                 if error.errno == errno.EADDRINUSE:
                     raise
-                self._server = await asyncio.start_server(self._on_connection, "0.0.0.0", port)
+                self._server = await asyncio.start_server(
+                    self._on_connection, "0.0.0.0", port, limit=limit
+                )
         else:
-            self._server = await asyncio.start_server(self._on_connection, host, port)
+            self._server = await asyncio.start_server(self._on_connection, host, port, limit=limit)
         self._start_task(self._monitor())
 
     def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
@@ -177,44 +165,83 @@ class CoordinationServer:
         if self._server is not None:
             self._server.close()
         for connection in list(self.connections.values()):
-            await _close(connection.writer)
+            await close(connection.writer)
 
     async def _on_connection(self, reader: Reader, writer: Writer) -> None:
         try:
-            hello = await asyncio.wait_for(_receive(reader), _HELLO_TIMEOUT)
-        except (TimeoutError, ValueError):  # not sagax: close without an answer
-            hello = None
-        kind = hello.get("say") if hello else None
-        if kind == "store":
-            await self._relay(reader, writer)
-        elif kind == "hello":
-            assert hello is not None
-            await self._serve_process(hello, reader, writer)
-        writer.close()
+            first = await self._identify(reader, writer)
+            if first is not None and first["say"] == "store":
+                await self._relay(reader, writer)
+            elif first is not None:
+                await self._serve_process(first, reader, writer)
+        except MessageError as error:
+            self._refusals.add(writer, f"it sent {error}")
+        except OSError:  # the other side has ended the connection
+            pass
+        finally:
+            writer.close()
+
+    async def _identify(self, reader: Reader, writer: Writer) -> dict[str, Any] | None:
+        """Receive the first message of a connection; None for a connection that is refused or has ended."""
+        if self._unknown >= _UNKNOWN_LIMIT:
+            self._refusals.add(writer, f"{_UNKNOWN_LIMIT} others have said nothing yet")
+            return None
+        challenge = secrets.token_hex(16)
+        self._unknown += 1
+        try:
+            hidden = {"version": messages.VERSION, "secret": bool(self.secret)}
+            send(writer, {"say": "challenge", "challenge": challenge, **hidden})
+            first = await asyncio.wait_for(messages.receive_request(reader), _HELLO_TIMEOUT)
+        except TimeoutError:
+            self._refusals.add(writer, f"it sent nothing for {_HELLO_TIMEOUT:g} s")
+            return None
+        finally:
+            self._unknown -= 1
+        if first is None:
+            return None
+        if first["say"] not in ("hello", "store"):
+            raise MessageError(f"{first['say']!r} as its first message")
+        wanted = messages.proof(self.secret, challenge, first["say"])
+        if self.secret and not hmac.compare_digest(first["proof"].encode(), wanted.encode()):
+            refusal = CoordinationError(
+                "it does not know the secret of the job" if first["proof"] else "it has no secret",
+                f"set {messages.SECRET_VARIABLE} to the same text in all processes",
+            )
+            self._refuse(writer, refusal)
+            await close(writer)
+            return None
+        return first
+
+    def _refuse(
+        self, writer: Writer, refusal: CoordinationError, number: int | None = None
+    ) -> None:
+        self._refusals.add(writer, refusal.text, number)
+        send(writer, refusal.as_message())
 
     async def _relay(self, reader: Reader, writer: Writer) -> None:
+        if self._relays >= 4 * self.terms.count + 4:
+            self._refusals.add(writer, "more engines than processes have connected")
+            return
+        self._relays += 1
         try:
             inner_reader, inner_writer = await asyncio.open_unix_connection(self.store)
-        except OSError:
-            return
-        back = asyncio.create_task(_copy_stream(inner_reader, writer))
-        await _copy_stream(reader, inner_writer)
-        inner_writer.close()
-        back.cancel()
+            back = asyncio.create_task(_copy_stream(inner_reader, writer))
+            await _copy_stream(reader, inner_writer)
+            inner_writer.close()
+            back.cancel()
+        finally:
+            self._relays -= 1
 
     # Check a process's hello, then receive its messages until its connection ends.
 
     async def _serve_process(self, hello: dict[str, Any], reader: Reader, writer: Writer) -> None:
-        number = hello.get("process")
+        number = hello["process"]
         try:
             self._check(hello)
         except CoordinationError as refusal:
-            _send(writer, refusal.as_message())
-            await _close(writer)
-            if not self.started:  # the mistake concerns all processes
-                self._refuse_all(refusal)
+            self._refuse(writer, refusal, number)
+            await close(writer)
             return
-        assert isinstance(number, int)
         connection = self.connections[number] = _Connection(writer, time.monotonic())
         if len(self.connections) == self.terms.count:
             self._start_session()
@@ -231,8 +258,8 @@ class CoordinationServer:
             )
 
     def _check(self, hello: dict[str, Any]) -> None:
-        number, count = hello.get("process"), hello.get("count")
-        if hello.get("version") != _VERSION:
+        number, count = hello["process"], hello["count"]
+        if hello["version"] != messages.VERSION:
             raise CoordinationError(
                 f"process {number} runs another version of sagax than process 0",
                 "install the same version for all processes",
@@ -241,6 +268,11 @@ class CoordinationServer:
             raise CoordinationError(
                 f"process {number} was started with num_processes={count}, process 0 with {self.terms.count}",
                 "start all processes with the same num_processes",
+            )
+        if number >= self.terms.count:
+            raise CoordinationError(
+                f"process_id={number} is none of the {self.terms.count} processes",
+                "give each process a number of its own, from 0 to num_processes - 1",
             )
         if number in self.connections:
             raise CoordinationError(
@@ -274,13 +306,14 @@ class CoordinationServer:
     async def _receive_messages(self, number: int, connection: _Connection, reader: Reader) -> None:
         while True:
             try:
-                message = await _receive(reader)
-            except ValueError:
+                message = await messages.receive_request(reader)
+            except MessageError as error:
+                self._refusals.add(connection.writer, f"process {number} sent {error}")
                 return
             if message is None:
                 return
             connection.last_heard = time.monotonic()
-            match message.get("say"):
+            match message["say"]:
                 case "arrived":
                     connection.barrier_name = message["at"]
                     self._release_barrier()
@@ -324,7 +357,7 @@ class CoordinationServer:
 
     def _broadcast(self, message: dict[str, Any]) -> None:
         for connection in self.connections.values():
-            _send(connection.writer, message)
+            send(connection.writer, message)
 
     async def _monitor(self) -> None:
         """Send heartbeats, and detect processes that are silent or late."""
@@ -334,7 +367,9 @@ class CoordinationServer:
             now = time.monotonic()
             self._broadcast({"say": "alive"})
             if not self.started and not self.refused and now - start > self.terms.arrival_timeout:
-                self._refuse_all(arrival_error(self._missing(), self.terms))
+                missing = self._missing()
+                reasons = [f"{r}" for n, r in self._refusals.reasons.items() if n in missing]
+                self._refuse_all(arrival_error(missing, self.terms, reasons))
             for number, connection in list(self.connections.items()):
                 silent = now - connection.last_heard > self.terms.heartbeat_timeout
                 if silent and self.started and number not in self.lost:
@@ -356,11 +391,14 @@ def _dual_stack_socket(port: int) -> socket.socket:
     return both
 
 
-def arrival_error(missing: Any, terms: ClusterTerms) -> CoordinationError:
-    """Return the error about processes that did not arrive in time."""
+def arrival_error(
+    missing: Any, terms: ClusterTerms, refused: Sequence[str] = ()
+) -> CoordinationError:
+    """Return the error about processes that did not arrive in time, with why some were refused."""
     listed = tuple(sorted(missing))
+    why = f"; refused was one because {' and one because '.join(refused)}" if refused else ""
     return CoordinationError(
-        f"{format_processes(listed)} of {terms.count} did not arrive within {terms.arrival_timeout:g} s",
+        f"{format_processes(listed)} of {terms.count} did not arrive within {terms.arrival_timeout:g} s{why}",
         "see that each of them was started, with the same coordinator_address and num_processes, and whether "
         "one failed earlier; processes that start slowly need a larger initialization_timeout",
         listed,
@@ -376,6 +414,7 @@ class CoordinationClient:
 
     number: int
     terms: ClusterTerms
+    secret: str = field(default="", repr=False)
     lost: dict[int, str] = field(default_factory=dict)  # process -> why; never shrinks
     lost_since: float = 0.0
     leaving: dict[int, float] = field(default_factory=dict)  # process -> time
@@ -403,27 +442,29 @@ class CoordinationClient:
         self._all_left = asyncio.Event()
         while True:
             reader, self._writer = await self._connect(host, port, where, deadline)
-            self._welcome = loop.create_future()
-            self._last_heard = time.monotonic()
-            hello = {"say": "hello", "version": _VERSION, "process": self.number}
-            _send(self._writer, {**hello, "count": self.terms.count})
-            self._tasks = [
-                loop.create_task(self._receive_messages(reader, self._writer)),
-                loop.create_task(self._send_heartbeats()),
-            ]
             # The server knows the missing processes, so give it time to report first.
             patience = max(0.0, deadline - time.monotonic()) + 2.0
-            try:
-                welcome = await asyncio.wait_for(self._welcome, patience)
-            except TimeoutError:
-                if self._missing is not None:
-                    raise arrival_error(self._missing, self.terms) from None
-                welcome = None
-            if welcome is not None:
-                break
+            proof = await self._answer("hello", reader, self._writer, patience)
+            if proof is not None:
+                self._welcome = loop.create_future()
+                self._last_heard = time.monotonic()
+                hello = {"say": "hello", "version": messages.VERSION, "process": self.number}
+                send(self._writer, {**hello, "count": self.terms.count, "proof": proof})
+                self._tasks = [
+                    loop.create_task(self._receive_messages(reader, self._writer)),
+                    loop.create_task(self._send_heartbeats()),
+                ]
+                try:
+                    welcome = await asyncio.wait_for(self._welcome, patience)
+                except TimeoutError:
+                    if self._missing is not None:
+                        raise arrival_error(self._missing, self.terms) from None
+                    welcome = None
+                if welcome is not None:
+                    break
+                for task in self._tasks:
+                    task.cancel()
             # No answer: a proxy may accept connections before the server starts.
-            for task in self._tasks:
-                task.cancel()
             self._writer.close()
             if time.monotonic() > deadline:
                 raise CoordinationError(
@@ -436,6 +477,25 @@ class CoordinationClient:
         if self.number == 0 and welcome.get("reached_at"):
             self.local_address = welcome["reached_at"]
 
+    async def _answer(
+        self, kind: str, reader: Reader, writer: Writer, patience: float
+    ) -> str | None:
+        """Return the proof for the challenge of process 0; None if what answers is not process 0."""
+        try:
+            message = await asyncio.wait_for(receive(reader), patience)
+        except (TimeoutError, MessageError):
+            return None
+        if message is None or message["say"] != "challenge":
+            return None
+        if self.secret and not message.get("secret"):
+            writer.close()
+            raise CoordinationError(
+                f"process {self.number} has a secret, and process 0 asks for none",
+                f"set {messages.SECRET_VARIABLE} to the same text in all processes",
+                (0,),
+            )
+        return messages.proof(self.secret, str(message.get("challenge")), kind)
+
     async def _connect(
         self, host: str, port: int, where: str, deadline: float
     ) -> tuple[Reader, Writer]:
@@ -443,7 +503,8 @@ class CoordinationClient:
         while True:
             left = deadline - time.monotonic()
             try:
-                return await asyncio.wait_for(asyncio.open_connection(host, port), max(left, 0.1))
+                work = asyncio.open_connection(host, port, limit=messages.REPLY_LIMIT)
+                return await asyncio.wait_for(work, max(left, 0.1))
             except TimeoutError:
                 pass
             except socket.gaierror as error:
@@ -465,9 +526,11 @@ class CoordinationClient:
         """Listen at `path` for this process's engine, and relay its messages to the store."""
 
         async def on_connection(reader: Reader, writer: Writer) -> None:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, CoordinationError):
                 far_reader, far_writer = await asyncio.open_connection(host, port)
-                _send(far_writer, {"say": "store"})
+                proof = await self._answer("store", far_reader, far_writer, _HELLO_TIMEOUT)
+                version = {"version": messages.VERSION}
+                send(far_writer, {"say": "store", **version, "proof": proof or ""})
                 back = asyncio.create_task(_copy_stream(far_reader, writer))
                 await _copy_stream(reader, far_writer)
                 far_writer.close()
@@ -484,13 +547,13 @@ class CoordinationClient:
         assert self._welcome is not None and self._all_left is not None
         while True:
             try:
-                message = await _receive(reader)
-            except ValueError:
+                message = await receive(reader)
+            except MessageError:
                 message = None
             if message is None:
                 break
             self._last_heard = time.monotonic()
-            match message.get("say"):
+            match message["say"]:
                 case "missing":
                     self._missing = message["missing"]
                 case "welcome":
@@ -512,11 +575,12 @@ class CoordinationClient:
                 case "calls?":
                     with self.lock:
                         self.save_requested = True
-                        _send(writer, {"say": "calls", "calls": self.calls})
+                        send(writer, {"say": "calls", "calls": self.calls})
                 case "save":
                     self.save_at = message["at"]
                 case "farewell":
                     self._all_left.set()
+        writer.close()
         if not self._welcome.done():
             if self._missing is None:
                 self._welcome.set_result(None)
@@ -548,7 +612,7 @@ class CoordinationClient:
         assert self._writer is not None and self._all_left is not None
         while not self._all_left.is_set():
             await asyncio.sleep(min(self.terms.heartbeat_timeout / 4, 1.0))
-            _send(self._writer, {"say": "alive"})
+            send(self._writer, {"say": "alive"})
             if time.monotonic() - self._last_heard > self.terms.heartbeat_timeout:
                 self._mark_lost(
                     0, f"nothing was heard of it for {self.terms.heartbeat_timeout:g} s"
@@ -560,27 +624,27 @@ class CoordinationClient:
         """Wait for all processes; return their barrier names, by process, if these differ."""
         assert self._writer is not None
         self._barrier = asyncio.get_running_loop().create_future()
-        _send(self._writer, {"say": "arrived", "at": name})
+        send(self._writer, {"say": "arrived", "at": messages.shortened(name)})
         return await self._barrier
 
     async def report_preemption(self) -> None:
         """Report that this process is going to be preempted."""
         assert self._writer is not None
-        _send(self._writer, {"say": "preempted"})
+        send(self._writer, {"say": "preempted"})
 
     async def report_failure(self, text: str) -> None:
         """Report that this process fails, with the reason."""
         assert self._writer is not None
-        _send(self._writer, {"say": "failed", "text": text})
-        await _close(self._writer)
+        send(self._writer, {"say": "failed", "text": messages.shortened(text)})
+        await close(self._writer)
 
     async def leave(self) -> None:
         """Wait until all remaining processes leave too."""
         assert self._writer is not None and self._all_left is not None
-        _send(self._writer, {"say": "leaving"})
+        send(self._writer, {"say": "leaving"})
         while not self._all_left.is_set() and 0 not in self.lost:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._all_left.wait(), 0.2)
-        await _close(self._writer)
+        await close(self._writer)
         for task in self._tasks:
             task.cancel()

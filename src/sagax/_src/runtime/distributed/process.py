@@ -35,7 +35,7 @@ if TYPE_CHECKING or lazy_imports():
     import secrets
     import socket
 
-    from sagax._src.runtime.distributed import coordination
+    from sagax._src.runtime.distributed import coordination, messages
 
 
 class DistributedError(SagaxError, RuntimeError):
@@ -405,20 +405,21 @@ def join(
     host, port = _parse_address(coordinator_address, "coordinator_address")
     terms = coordination.ClusterTerms(num_processes, arrival_timeout, heartbeat_timeout)
     loop, server, service = coordination.EventLoopThread(), None, None
-    member = coordination.CoordinationClient(process_id, terms)
+    secret = os.environ.get(messages.SECRET_VARIABLE, "")
+    member = coordination.CoordinationClient(process_id, terms, secret)
     path = f"sagax-{secrets.token_hex(16)}"  # in the kernel's abstract namespace: no file
     try:
         if process_id == 0:
             bound = (
                 _parse_address(bind_address, "coordinator_bind_address")
                 if bind_address
-                else (None, port)
+                else (host if _is_loopback(host) else None, port)
             )
             everywhere = bound[0] in (None, "0.0.0.0", "::")
             service = xla.distributed.start_service(
                 f"unix-abstract:{path}", num_processes, heartbeat_timeout=_DISABLED_TIMEOUT
             )
-            server = coordination.CoordinationServer(terms, f"\0{path}")
+            server = coordination.CoordinationServer(terms, f"\0{path}", secret)
             _listen(loop, server, None if everywhere else bound[0], bound[1])
             host, port = "127.0.0.1" if everywhere else str(bound[0]), bound[1]
         loop.run(member.join(host, port, coordinator_address))
@@ -448,6 +449,11 @@ def join(
     _session = new_session
     xla.set_wait(new_session.wait)
     xla.set_explain(new_session.explain)
+
+
+def _is_loopback(host: str) -> bool:
+    """Return whether only processes of this machine can reach the host."""
+    return host in ("localhost", "::1") or host.startswith("127.")
 
 
 def _listen(

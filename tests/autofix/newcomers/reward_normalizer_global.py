@@ -1,0 +1,27 @@
+# error: UnexpectedTracerError
+# line: 17
+# also-line: 27
+# depends: rewards
+# fix: return_value
+# result: (8,) True
+
+import jax
+import jax.numpy as jnp
+
+running_mean = jnp.array(0.0)
+
+
+@jax.jit
+def centred(rewards, momentum=0.9):
+    global running_mean
+    running_mean = momentum * running_mean + (1 - momentum) * rewards.mean()
+    return rewards - running_mean
+
+
+def rollout(seed):
+    return jax.random.uniform(jax.random.PRNGKey(seed), (8,)) + 1.0
+
+
+for episode in range(5):
+    r = centred(rollout(episode))
+print(r.shape, bool(0.3 < running_mean < 0.8))
