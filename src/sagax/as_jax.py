@@ -107,6 +107,12 @@ class _Internal(ModuleType):
 
 def _not_here(name: str, library: str) -> str:
     """Say that a name of jax has no meaning here, which library asks for it, and how to report it."""
+    own = name.rpartition(".")[2].startswith("_")
+    if "._src" not in name and "pallas" not in name and not own:
+        return (
+            f"{library} asks for {name}, which is no public name of jax {JAX_VERSION} (`jax` means sagax in this "
+            "process); older releases of jax may have it"
+        )
     private = "internal to jax, and sagax has no equivalent" if "._src" in name else "not in sagax"
     return (
         f"{library} asks for {name}, which is {private}; `jax` means sagax in this process. If the library works with jax "

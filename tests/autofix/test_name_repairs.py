@@ -443,6 +443,109 @@ CASES = {
         y = rotation(t)
         """,
     ),
+    "a mapped axis by another name": (
+        "NameError", "unbound axis name: batch; the axes in scope are 'examples'", {}, 'jax.lax.pmean(g, "batch")',
+        """
+        import jax
+        def mean(g):
+            return jax.lax.pmean(g, "batch")
+        """,
+        "axis_name",
+        """
+        import jax
+        def mean(g):
+            return jax.lax.pmean(g, "examples")
+        """,
+    ),
+    "an axis that the mesh lacks": (
+        "ValueError", "Resource axis: batch of P('batch',) is not found in mesh: ('data',)", {},
+        'NamedSharding(mesh, P("batch"))',
+        's = NamedSharding(mesh, P("batch"))',
+        "axis_name",
+        's = NamedSharding(mesh, P("data"))',
+    ),
+    "a position that counts self": (
+        "ValueError",
+        "jit: argument static_argnums must be a position from -2 to 1: Net.apply takes 2 positional arguments; got 2",
+        {}, "jax.jit(net.apply, static_argnums=(2,))",
+        """
+        import jax
+        apply = jax.jit(net.apply, static_argnums=(2,))
+        """,
+        "static_args",
+        """
+        import jax
+        apply = jax.jit(net.apply, static_argnums=(1,))
+        """,
+    ),
+    "a module of an older release": (
+        "ImportError", "No module named 'jax.config': this script asks for jax.config", {},
+        "config.update",
+        """
+        from jax.config import config
+        config.update("jax_enable_x64", False)
+        """,
+        "renamed_function",
+        """
+        from jax import config
+        config.update("jax_enable_x64", False)
+        """,
+    ),
+    "a mesh of more devices than there are": (
+        "ValueError", "make_mesh: Number of devices 1 must be >= the product of mesh_shape (8,)", {},
+        'jax.make_mesh((8,), ("data",))',
+        """
+        import jax
+        mesh = jax.make_mesh((8,), ("data",))
+        """,
+        "device_count",
+        """
+        import jax
+        mesh = jax.make_mesh((jax.device_count(),), ("data",))
+        """,
+    ),
+    "a backward rule without the static arguments": (
+        "TypeError", "clip_bwd() takes 2 positional arguments but 3 were given", {}, "clip.defvjp",
+        """
+        import jax
+        from functools import partial
+        @partial(jax.custom_vjp, nondiff_argnums=(1,))
+        def clip(x, bound):
+            return x
+        def clip_fwd(x, bound):
+            return x, None
+        def clip_bwd(res, g):
+            return (g,)
+        clip.defvjp(clip_fwd, clip_bwd)
+        """,
+        "match_signature",
+        """
+        import jax
+        from functools import partial
+        @partial(jax.custom_vjp, nondiff_argnums=(1,))
+        def clip(x, bound):
+            return x
+        def clip_fwd(x, bound):
+            return x, None
+        def clip_bwd(bound, res, g):
+            return (g,)
+        clip.defvjp(clip_fwd, clip_bwd)
+        """,
+    ),
+    "a search with next": (
+        "TracerBoolConversionError", "Attempted boolean conversion", {}, "sums[i] > level * t[i]",
+        """
+        import jax.numpy as jnp
+        def first(sums, t, level):
+            return next(i for i in range(len(sums)) if sums[i] > level * t[i])
+        """,
+        "argmax",
+        """
+        import jax.numpy as jnp
+        def first(sums, t, level):
+            return jnp.argmax(sums > level * t)
+        """,
+    ),
 }  # fmt: skip
 
 MEASURED = {

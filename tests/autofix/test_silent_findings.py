@@ -319,9 +319,61 @@ MISTAKES = {
         print(jax.grad(energy)(jnp.array(0.1)))
         """,
     ),
+    "all of a gradient stopped": (
+        "ZeroGradientWarning",
+        3,
+        """
+        import jax, jax.numpy as jnp
+        def td_loss(w, s, r):
+            delta = jax.lax.stop_gradient(r - jnp.dot(w, s))
+            return 0.5 * delta**2
+        print(jax.jit(jax.grad(td_loss))(jnp.ones(3), jnp.ones(3), 1.0))
+        """,
+    ),
+    "a table that is read at a rounded place, for each example": (
+        "ZeroGradientWarning",
+        4,
+        """
+        import jax, jax.numpy as jnp
+        values = jnp.arange(10.0)
+        def read(r):
+            return values[jnp.floor(r / 0.1).astype(int)]
+        print(jax.vmap(lambda r: jax.grad(read)(r))(jnp.array([0.25, 0.55])))
+        """,
+    ),
+    "a replaced field that is thrown away": (
+        "UnusedResultWarning",
+        5,
+        """
+        import collections, jax, jax.numpy as jnp
+        State = collections.namedtuple("State", "w lr")
+        def decay(state):
+            if state.lr > 0.1:
+                state._replace(lr=state.lr / 2)
+            return state
+        print(decay(State(jnp.ones(2), 0.4)).lr)
+        """,
+    ),
+    "wide numbers of a structured array": (
+        "DtypeTruncationWarning",
+        4,
+        """
+        import jax.numpy as jnp
+        import numpy as np
+        trades = np.array([(3_000_000_007, 5.0)], dtype=[("account", np.int64), ("amount", np.float32)])
+        accounts = jnp.asarray(trades["account"])
+        print(accounts)
+        """,
+    ),
 }
 
 HEALTHY = {
+    "a part of the parameters that is frozen": """
+        import jax, jax.numpy as jnp
+        def loss(params, x):
+            return (jax.lax.stop_gradient(params["frozen"]) * params["w"] * x).sum()
+        print(jax.grad(loss)({"frozen": jnp.ones(3), "w": jnp.ones(3)}, 2.0))
+    """,
     "objects that are returned, or written to at once": """
         import jax, jax.numpy as jnp, dataclasses
         @jax.tree_util.register_dataclass

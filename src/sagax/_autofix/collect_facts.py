@@ -201,6 +201,10 @@ def _plain_data(value: Any, depth: int) -> Any:
             raise ValueError("no numbers") from None
         if array.size > _MAX_SIZE or array.dtype.kind not in "biufcV":
             raise ValueError("too large, or no numbers")
+        if array.dtype.names is not None:
+            return {n: _plain_data(array[n], depth) for n in array.dtype.names}
+        if array.dtype.kind == "V" and array.dtype.type is np.void:
+            raise ValueError("no numbers")
         return array.astype(np.float64).tolist() if array.dtype.kind == "V" else array.tolist()
     if depth and isinstance(value, dict) and len(value) < 100:
         return {str(k): _plain_data(v, depth - 1) for k, v in value.items()}

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -70,6 +71,8 @@ class _Child:
             sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
             write_outcome(self.task, self.answer)
             status = 0
+        except Exception:  # of sagax: it ends this process only
+            traceback.print_exc()
         finally:
             with contextlib.suppress(Exception):
                 sys.stdout.flush()

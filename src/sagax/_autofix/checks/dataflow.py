@@ -279,11 +279,16 @@ def constant_zero(value: Any, equations: Sequence[Any]) -> bool:
 
 
 def check_zero_gradients(
-    equations: Sequence[Any], zeros: Sequence[tuple[Any, str]], result: Any, add: Add
+    equations: Sequence[Any],
+    zeros: Sequence[tuple[Any, str]],
+    result: Any,
+    add: Add,
+    stops: bool = False,
 ) -> None:
     """Report arguments whose gradient is 0 since no operation between has a slope.
 
-    `zeros` are the variables of arguments with their names, `result` the variable of the value, or None.
+    `zeros` are the variables of arguments with their names, `result` the variable of the value, or None. With
+    `stops`, `stop_gradient` is reported as well.
     """
     steps, results = flattened_equations(equations, () if result is None else (result,))
     result = results[0] if results else None  # of the call that computes it
@@ -294,10 +299,10 @@ def check_zero_gradients(
                 continue
             if not any(type(v) is not Literal and id(v) in reached for v in step.ins):
                 continue
-            if step.eqn.primitive.name == "stop_gradient":
+            if step.eqn.primitive.name == "stop_gradient" and not stops:
                 stopped = True
                 break
-            if _has_no_slope(step.eqn):
+            if step.eqn.primitive.name == "stop_gradient" or _has_no_slope(step.eqn):
                 flat.append(step)
                 continue
             reached.update(id(v) for v in step.outs)
@@ -306,12 +311,20 @@ def check_zero_gradients(
             continue
         if result is not None and not _leads_to(steps, flat, result):
             continue
-        first = next((s for s in flat if own_span(s.eqn.traceback) is not None), None)
-        if first is None:
+        shown = [s for s in flat if own_span(s.eqn.traceback) is not None]
+        if not shown:
             continue
+        # what the user stops is meant to be stopped, but not all of it
+        first = next((s for s in shown if s.eqn.primitive.name == "stop_gradient"), shown[0])
+        kind = first.eqn.primitive.name
+        why = (
+            "`stop_gradient` stops all of it"
+            if kind == "stop_gradient"
+            else f"`{kind}` has no slope"
+        )
         add(
             cautions.ZeroGradientWarning,
-            f"the gradient of `{path}` is 0, whatever the numbers are: `{first.eqn.primitive.name}` has no slope",
+            f"the gradient of `{path}` is 0, whatever the numbers are: {why}",
             first.eqn.traceback,
             span=own_span(first.eqn.traceback),
             depends=(base_name(path),),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import io
 import sys
 import types
@@ -92,6 +93,8 @@ class Effects:
             return False
         if isinstance(owner, Array):
             return name not in _EFFECTS
+        if function is dataclasses.replace or (name == "_replace" and hasattr(owner, "_fields")):
+            return True
         code = getattr(function, "__code__", None)
         if type(owner).__module__.startswith("sagax.") and code is not None:
             return is_sagax(code.co_filename) and name not in _EFFECTS

@@ -9,7 +9,7 @@ from sagax._autofix.checks.dataflow import check_zero_gradients, constant_zero
 from sagax._src import trees
 from sagax._src.api import arguments
 from sagax._src.api.tracing_utils import make_jaxpr
-from sagax._src.core.trace import Tracer, evaluation, state
+from sagax._src.core.trace import Tracer, state
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.errors import ConcretizationTypeError, TracerBoolConversionError
 from sagax._src.diagnostics.source import function_code
@@ -43,7 +43,7 @@ def _watch(package: Any, name: str, checks: Any) -> None:
             result = inner(*args, **kwargs)
             if not checks.busy and count[0] < _MAX_CHECKS:
                 count[0] += 1
-                equations = trace.equations[before:] if trace is not None else []
+                equations = trace.equations[before:] if trace is not None else None
                 value, found = _parts(name, has_aux, result)
                 _check(fun, argnums, args, kwargs, found, value, has_aux, equations, checks)
             return result
@@ -81,17 +81,17 @@ def _check(
     gradients = (gradient,) if single else gradient
     if any(not -len(args) <= i < len(args) for i in positions):
         return
-    eager = state.trace is evaluation
     given = trees.leaves([args[i] for i in positions])
     found = trees.leaves(list(gradients))
     if len(given) != len(found):
         return
-    zero = [i for i, g in enumerate(found) if constant_zero(g, equations)]
+    zero = [i for i, g in enumerate(found) if constant_zero(g, equations or ())]
     if not zero:
         return
     paths = arguments.leaf_paths(fun, args, kwargs)
     ids = {id(x): p for x, p in zip(trees.leaves((args, kwargs)), paths, strict=True)}
-    if eager:
+    stops = len(zero) == len(found)  # else a part is frozen on purpose
+    if equations is None:  # eager, or within eager transformations
         if function_code(fun) is None:
             return
         checks.busy = True
@@ -108,7 +108,7 @@ def _check(
             checks.busy = False
         by_id = dict(zip(map(id, trees.leaves(args)), closed.jaxpr.invars, strict=False))
         zeros = [(by_id[id(given[i])], ids[id(given[i])]) for i in zero if id(given[i]) in by_id]
-        check_zero_gradients(closed.jaxpr.eqns, zeros, closed.jaxpr.outvars[0], checks.add)
+        check_zero_gradients(closed.jaxpr.eqns, zeros, closed.jaxpr.outvars[0], checks.add, stops)
         return
     if has_aux and value is None:
         return
@@ -117,7 +117,7 @@ def _check(
         for i in zero
         if (variable := _variable(given[i])) is not None and id(given[i]) in ids
     ]
-    check_zero_gradients(equations, zeros, _variable(value), checks.add)
+    check_zero_gradients(equations, zeros, _variable(value), checks.add, stops)
 
 
 def _check_conversion(error: ConcretizationTypeError, paths: list[str], checks: Any) -> None:

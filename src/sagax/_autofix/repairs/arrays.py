@@ -684,17 +684,17 @@ def _reduce_slice(
     if found.upper is not None:
         tests.append(f"{positions} < {stop}")
     mask = tests[0] if len(tests) == 1 else f"{numpy}.logical_and({', '.join(tests)})"
-    if reduced := _reduction(source, item, mask, numpy):
-        reduction, text = reduced
-        title = "reduce all of it with a mask of positions"
-        edits = (source.replace(reduction, text.format(base)), *imports)
-        yield Candidate("where_mask_sum", title, edits, 2)
-        return
     parent = source.parents.get(item)
-    if isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
-        yield from _reduce_variable(
-            source, parent, parent.targets[0].id, base, mask, numpy, imports
-        )
+    for each in (mask, f"({mask})[:, None]"):  # of vectors, and of matrices along their first axis
+        if reduced := _reduction(source, item, each, numpy):
+            reduction, text = reduced
+            title = "reduce all of it with a mask of positions"
+            edits = (source.replace(reduction, text.format(base)), *imports)
+            yield Candidate("where_mask_sum", title, edits, 2)
+        elif isinstance(parent, ast.Assign) and isinstance(parent.targets[0], ast.Name):
+            yield from _reduce_variable(
+                source, parent, parent.targets[0].id, base, each, numpy, imports
+            )
 
 
 @at_expression

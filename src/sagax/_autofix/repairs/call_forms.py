@@ -163,6 +163,27 @@ def correct_argnums(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
 
 
 @at_expression
+def count_bound_arguments(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Count the positions of a bound method's arguments without `self`."""
+    said = re.search(
+        r"argument ((?:static|donate)_argnums) must be a position from -\d+ to (\d+):.* got (\d+)",
+        case.facts.message,
+    )
+    if said is None or int(said[3]) != int(said[2]) + 1:
+        return
+    for call in source.nodes(ast.Call, source.statement(node)):
+        given = keyword_value(call, said[1])
+        if given is None or not call.args or not isinstance(call.args[0], ast.Attribute):
+            continue
+        numbers = [n for n in ast.walk(given) if isinstance(n, ast.Constant)]
+        if not all(isinstance(n.value, int) and n.value > 0 for n in numbers):
+            continue
+        edits = tuple(source.replace(n, str(int(str(n.value)) - 1)) for n in numbers)
+        title = f"count positions without `self`, which `{source.code(call.args[0])}` has already"
+        yield Candidate("static_args", title, edits, 1)
+
+
+@at_expression
 def wrap_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Give `in_axes` as a tuple with an entry for each argument."""
     if "in_axes must be an int, None, or a tuple" not in case.facts.message:

@@ -11,12 +11,14 @@ from typing import NamedTuple
 from sagax._autofix.repairs.boolean_logic import (
     as_array_logic,
     find_truth_test,
+    substitute,
     use_logical_functions,
 )
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import (
     INDENT,
     Source,
+    last_name,
     loads,
     parameters,
     stores,
@@ -101,6 +103,34 @@ def rewrite_membership(case: Case) -> Iterator[Candidate]:
     if case.facts.hashed == "tracer":
         yield from use_logical_functions(case)
         yield from rewrite_if(case)
+
+
+@at_expression
+def rewrite_search(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `next(i for i in range(n) if xs[i] > t)`, a search, as `argmax(xs > t)`."""
+    over = source.enclosing(node, ast.GeneratorExp)
+    call = source.parents.get(over) if over is not None else None
+    if over is None or not isinstance(call, ast.Call) or last_name(call.func) != "next":
+        return
+    (first, *others) = over.generators
+    index, test = first.target, first.ifs[0] if first.ifs else None
+    if others or len(first.ifs) != 1 or test is None or not isinstance(index, ast.Name):
+        return
+    counts = isinstance(first.iter, ast.Call) and last_name(first.iter.func) == "range"
+    if not counts or len(getattr(first.iter, "args", ())) != 1 or last_name(over.elt) != index.id:
+        return
+    items = {
+        n: source.code(n.value)
+        for n in ast.walk(test)
+        if isinstance(n, ast.Subscript) and last_name(n.slice) == index.id
+    }
+    uses = [n for n in ast.walk(test) if isinstance(n, ast.Name) and n.id == index.id]
+    if not items or len(uses) != len(items):
+        return
+    numpy, imports = source.spell("jax.numpy")
+    text = f"{numpy}.argmax({substitute(source, test, items)})"
+    title = "argmax finds the first position where the condition holds"
+    yield Candidate("argmax", title, (source.replace(call, text), *imports), 1)
 
 
 @at_expression

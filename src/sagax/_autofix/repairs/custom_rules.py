@@ -13,6 +13,7 @@ from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressi
 from sagax._autofix.repairs.source_file import (
     Source,
     argument,
+    keyword_value,
     last_name,
     loads,
     parameters,
@@ -116,6 +117,37 @@ def _set_vjp(
         edit = source.insert(at, len(source.lines[at - 1]), f"\n\n\n{line}")
         title = f"set the rules: `{one.name}` forward, `{other.name}` backward"
         yield Candidate("define_rule", title, (edit,), rank)
+
+
+def take_nondiff_arguments(case: Case) -> Iterator[Candidate]:
+    """Let a backward rule take the arguments that `nondiff_argnums` names, before the residuals."""
+    said = re.search(
+        r"(\w+)\(\) takes (\d+) positional arguments? but (\d+) (?:were|was) given",
+        case.facts.message,
+    )
+    if said is None:
+        return
+    for source in case.sources.values():
+        for function in source.nodes(ast.FunctionDef):
+            numbers = [
+                n.value
+                for decorator in function.decorator_list
+                if isinstance(decorator, ast.Call)
+                and (given := keyword_value(decorator, "nondiff_argnums")) is not None
+                for n in ast.walk(given)
+                if isinstance(n, ast.Constant) and isinstance(n.value, int)
+            ]
+            known = parameters(function)
+            names = [known[n] for n in numbers if n < len(known)]
+            backward = [f for _, f in _rules_of(case, function.name) if f.name == said[1]]
+            if not names or not backward or int(said[3]) - int(said[2]) != len(names):
+                continue
+            own = [*backward[0].args.posonlyargs, *backward[0].args.args]
+            if not own or set(names) & {a.arg for a in own}:
+                continue
+            edits = tuple(source.around(own[0], ", ".join(names) + ", ", ""))
+            title = f"take {', '.join(f'`{n}`' for n in names)} first: nondiff_argnums passes it"
+            yield Candidate("match_signature", title, edits, 1)
 
 
 # --- what the rules return -----------------------------------------------------------------------

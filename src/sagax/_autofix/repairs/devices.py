@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, base_name
-from sagax._autofix.repairs.source_file import Source
+from sagax._autofix.repairs.source_file import Source, argument
 from sagax._autofix.repairs.transform_options import arguments_passed
 
 
@@ -21,6 +22,24 @@ def move_to_one_device(case: Case) -> Iterator[Candidate]:
             text = f"{put}({moved}, {target}{there[1]}.sharding)"
             title = f"move `{moved}` to the device of `{target}`"
             yield Candidate("device_put", title, (source.replace(here[0], text), *imports), 1)
+
+
+def fit_mesh_to_devices(case: Case) -> Iterator[Candidate]:
+    """Make a mesh of one axis as long as there are devices."""
+    if not re.search(
+        r"Number of devices \d+ must be >= .* mesh_shape \(\d+,\)", case.facts.message
+    ):
+        return
+    for source, node in case.located(reversed(case.facts.frames)):
+        for call in source.calls_of("jax.make_mesh", within=source.statement(node)):
+            shape = argument(call, 0, "axis_shapes")
+            if shape is None:
+                continue
+            count, imports = source.spell("jax.device_count")
+            title = "make the mesh of the devices that there are"
+            edits = (source.replace(shape, f"({count}(),)"), *imports)
+            yield Candidate("device_count", title, edits, 1)
+            return
 
 
 _Operand = tuple[ast.expr, str]  # an expression, and the path to the array in it

@@ -38,6 +38,13 @@ _RENAMED = {
     "jax.host_count": "jax.process_count", "jax.host_id": "jax.process_index",
     "jax.DeviceArray": "jax.Array", "jax.numpy.DeviceArray": "jax.Array", "jax.nn.crelu": "jax.nn.relu",
     "jax.no_grad": "jax.lax.stop_gradient", "jax.stop_grad": "jax.lax.stop_gradient",
+    "jax.experimental.maps.Mesh": "jax.sharding.Mesh", "jax.interpreters.pxla.Mesh": "jax.sharding.Mesh",
+    "jax.experimental.pjit.with_sharding_constraint": "jax.lax.with_sharding_constraint",
+    "jax.experimental.pjit.PartitionSpec": "jax.sharding.PartitionSpec",
+    "jax.abstract_arrays.ShapedArray": "jax.core.ShapedArray", "jax.linear_util.wrap_init": "jax.extend.linear_util.wrap_init",
+    "jax.lib.xla_bridge.get_backend": "jax.extend.backend.get_backend",
+    "jax.experimental.optimizers.adam": "jax.example_libraries.optimizers.adam",
+    "jax.experimental.optimizers.sgd": "jax.example_libraries.optimizers.sgd",
     "jax.nn.logsoftmax": "jax.nn.log_softmax", "jax.nn.logsigmoid": "jax.nn.log_sigmoid",
 }  # fmt: skip
 
@@ -80,7 +87,7 @@ def _replacements(name: str) -> list[tuple[str, bool]]:
     elsewhere = [(other, False) for other in found if _lookup(other) is not None]
     if elsewhere:
         return elsewhere[:1]
-    known = [n for n in dir(_lookup(module)) if not n.startswith("_")]
+    known = [n for n in dir(_lookup(module)) if not n.startswith("_")] if _lookup(module) else []
     near = difflib.get_close_matches(last, known, _MAX_NAMES, _LIKENESS)
     return [(f"{module}.{n}", True) for n in near]
 
@@ -132,6 +139,31 @@ def import_existing_name(case: Case) -> Iterator[Candidate]:
                     edits = [source.replace(statement, line)]
                 title = f"import `{last}` from `{root}`" + (": the nearest name" if near else "")
                 yield Candidate("renamed_function", title, tuple(edits), rank)
+
+
+def import_from_existing_module(case: Case) -> Iterator[Candidate]:
+    """Import the names of a module that newer releases lack from where they are."""
+    said = re.match(r"No module named '(?:jax|sagax)\.([\w.]+)'", case.facts.message)
+    if said is None:
+        return
+    for source in case.sources.values():
+        for statement in source.nodes(ast.ImportFrom):
+            root, _, rest = (statement.module or "").partition(".")
+            if root not in ("jax", "sagax") or rest != said[1]:
+                continue
+            found = [_replacements(f"jax.{rest}.{alias.name}") for alias in statement.names]
+            if not all(found):
+                continue
+            lines = []
+            for alias, ((other, _), *_) in zip(statement.names, found, strict=True):
+                there, _, last = other.rpartition(".")
+                bound = alias.asname or alias.name
+                name = last if last == bound else f"{last} as {bound}"
+                lines.append(f"from {source.package}{there[3:]} import {name}")
+            indent = "\n" + source.indent(statement)
+            edit = source.replace(statement, indent.join(dict.fromkeys(lines)))
+            title = f"import from where it is now: there is no module `{root}.{rest}`"
+            yield Candidate("renamed_function", title, (edit,), 1)
 
 
 # --- methods -------------------------------------------------------------------------------------

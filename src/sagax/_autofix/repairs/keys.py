@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
@@ -179,9 +180,13 @@ _KEY_EXPRESSIONS = (ast.Name, ast.Attribute, ast.Subscript)
 
 
 def key_argument(call: ast.Call) -> ast.expr | None:
-    """Return the key argument of a call: a name, an attribute or an item with a constant index."""
+    """Return the key argument of a call: a name, an attribute or an item with a constant index.
+
+    By its keyword, or an argument that is called so, or else the first.
+    """
     named = [k.value for k in call.keywords if k.arg in ("key", "rng")]
-    for found in (*named, *call.args):
+    called = [a for a in call.args if re.search(r"key|rng", last_name(a))]
+    for found in (*named, *called, *call.args):
         if isinstance(found, (ast.Name, ast.Attribute)):
             return found
         if isinstance(found, ast.Subscript) and _is_plain_index(found.slice):

@@ -44,6 +44,25 @@ def name_mapped_axis(case: Case) -> Iterator[Candidate]:
             yield Candidate("axis_name", title, tuple(edits), rank + 1)
 
 
+def use_axis_in_scope(case: Case) -> Iterator[Candidate]:
+    """Use the name of an axis that there is, of a mapped function or of a mesh."""
+    said = re.search(
+        r"unbound axis name: ([\w.]+); the axes? in scope (?:is|are) (.+)", case.facts.message
+    ) or re.search(r"axis: (\w+) of .* is not found in mesh: \(([^)]*)\)", case.facts.message)
+    if said is None:
+        return
+    for source, node in case.located(reversed(case.facts.frames)):
+        statement = source.statement(node)
+        used = [n for n in source.nodes(ast.Constant, statement) if n.value == said[1]]
+        if not used:
+            continue
+        for rank, other in enumerate(re.findall(r"'(\w+)'", said[2]), 1):
+            edits = tuple(source.replace(n, f'"{other}"') for n in used)
+            title = f"use the axis that there is: '{other}'"
+            yield Candidate("axis_name", title, edits, rank)
+        return
+
+
 def _is_passed_axis(source: Source, node: ast.Constant) -> bool:
     call = source.parents.get(node)
     call = source.parents.get(call) if isinstance(call, ast.keyword) else call

@@ -71,7 +71,7 @@ _NAN_REPAIRS = (
 # by class; the base classes of an error are looked up too, the most derived first
 _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "TracerBoolConversionError": (
-        transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
+        transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_search, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
         containers.compare_leaves, arrays.use_jax_numpy, autojit.use_autojit,
     ),
     "ConcretizationTypeError": (*_VALUE_REPAIRS, traced_programs.give_segment_count),
@@ -111,7 +111,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         structures.start_carry, classes.mark_field_static,
         argument_forms.wrap_in_tuples, argument_forms.make_key, argument_forms.make_array,
         argument_forms.promote_operands, argument_forms.shape_cotangent, argument_forms.pass_hashable_number,
-        custom_rules.return_residuals, custom_rules.complete_cotangents, custom_rules.reshape_cotangent,
+        custom_rules.return_residuals, custom_rules.take_nondiff_arguments, custom_rules.complete_cotangents, custom_rules.reshape_cotangent,
         containers.start_with_entry, containers.leave_out_entry, predicates.reduce_condition,
         predicates.reduce_predicate, ranks.match_ranks, ranks.give_vectors_an_axis, ranks.reorder_labels,
         traced_programs.drop_jit, traced_programs.return_partial, traced_programs.mark_static_in_checkpoint,
@@ -124,11 +124,11 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         missing_parts.return_unpacked_values, missing_parts.drop_new_entry, missing_parts.drop_text_entry,
         missing_parts.rename_key,
     ),
-    "NameError": (mapped_axes.name_mapped_axis,),
+    "NameError": (mapped_axes.name_mapped_axis, mapped_axes.use_axis_in_scope),
     "AttributeError": (
         custom_rules.set_rule, foreign_names.use_existing_name, foreign_names.use_array_method,
     ),
-    "ImportError": (foreign_names.import_existing_name,),
+    "ImportError": (foreign_names.import_existing_name, foreign_names.import_from_existing_module),
     "OverflowError": (call_forms.make_float, types.enable_x64),
     "ValueError": (
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
@@ -142,7 +142,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         traced_programs.mark_outer_static, traced_programs.pack_auxiliary, traced_programs.share_scope,
         boolean_logic.replace_builtins, call_forms.make_buffer_traced, call_forms.split_for_names, call_forms.give_scan_length,
         call_forms.pad_rows, call_forms.mark_size_static, call_forms.wrap_axes, call_forms.correct_argnums,
-        call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key,
+        devices.fit_mesh_to_devices, call_forms.count_bound_arguments, mapped_axes.use_axis_in_scope, call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key,
     ),
     "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
     "SideEffectWarning": (

@@ -555,9 +555,13 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
     match = re.match(r"(\S+) does not fit (\w+)", case.facts.message)
     fits = match is not None and not match[2].endswith(("32", "64"))
     fits = fits and match is not None and abs(float(match[1])) < 2**31
-    dtypes = ("int32", "float32") if fits else ("float32",)
     function = source.function(node)
     statement = source.statement(node)
+    exact = any(
+        isinstance(n, ast.BinOp) and isinstance(n.op, _LAST_DIGITS)
+        for n in ast.walk(statement if function is None else function)
+    )
+    dtypes = [*(["int32"] if fits else []), *([] if exact else ["float32"])]
     casts: list[tuple[str, list[Edit]]] = []
     if function is not None and not isinstance(function, ast.Lambda):
         known = parameters(function)
@@ -599,6 +603,8 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
             yield Candidate("wider_dtype", title, (*typed, *imports), rank + 3 * i)
 
 
+# Operations that depend on the last digits, which floating point numbers round away.
+_LAST_DIGITS = (ast.Mod, ast.FloorDiv, ast.BitAnd, ast.BitOr, ast.BitXor, ast.RShift)
 _REDUCTIONS = ("sum", "prod", "cumsum", "dot", "cumprod", "matmul")
 
 
