@@ -154,7 +154,7 @@ def import_from_existing_module(case: Case) -> Iterator[Candidate]:
             found = [_replacements(f"jax.{rest}.{alias.name}") for alias in statement.names]
             if not all(found):
                 continue
-            lines = []
+            lines: list[str] = []
             for alias, ((other, _), *_) in zip(statement.names, found, strict=True):
                 there, _, last = other.rpartition(".")
                 bound = alias.asname or alias.name
