@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import sys
 import time
 import types
 import weakref
@@ -208,6 +209,8 @@ class _Signature:
 class JitFunction:
     """A function that is compiled when called. Created by `sagax.jit`."""
 
+    _given: Mapping[str, Any] = types.MappingProxyType({})  # the options, as they were given
+
     def __init__(
         self,
         fun: Callable,
@@ -302,6 +305,23 @@ class JitFunction:
 
     def __repr__(self) -> str:
         return f"<jitted function {function_name(self._fun)}>"
+
+    def __copy__(self) -> JitFunction:
+        copied = object.__new__(type(self))
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    def __reduce__(self) -> Any:
+        # By reference where a decorated function is found under its name; but not in the script, whose names other
+        # processes lack: cloudpickle copies its functions.
+        module = getattr(self, "__module__", None)
+        if module != "__main__":
+            found: Any = sys.modules.get(module or "")
+            for part in getattr(self, "__qualname__", "<locals>").split("."):
+                found = getattr(found, part, None)
+            if found is self:
+                return self.__qualname__
+        return functools.partial(jit, **self._given), (self._fun,)
 
     def __deepcopy__(self, memo: dict) -> JitFunction:
         # `deepcopy` copies no functions, so executables and locks are shared too.
@@ -964,7 +984,9 @@ def jit(
         raise ArgumentError.about(
             "jit", "device", kind_of(device), "a device from sagax.devices(), or None"
         )
-    return JitFunction(fun, **options)
+    jitted = JitFunction(fun, **options)
+    jitted._given = {k: v for k, v in options.items() if v is not None}
+    return jitted
 
 
 __all__ = [
