@@ -314,13 +314,13 @@ class JitFunction:
     def __reduce__(self) -> Any:
         # By reference where a decorated function is found under its name; but not in the script, whose names other
         # processes lack: cloudpickle copies its functions.
-        module = getattr(self, "__module__", None)
+        module, name = getattr(self, "__module__", ""), getattr(self, "__qualname__", "")
         if module != "__main__":
-            found: Any = sys.modules.get(module or "")
-            for part in getattr(self, "__qualname__", "<locals>").split("."):
+            found: Any = sys.modules.get(module)
+            for part in name.split("."):
                 found = getattr(found, part, None)
             if found is self:
-                return self.__qualname__
+                return name
         return functools.partial(jit, **self._given), (self._fun,)
 
     def __deepcopy__(self, memo: dict) -> JitFunction:
