@@ -58,7 +58,7 @@ _UNIT = tuple(
 _PROCESS = tuple(
     "autofix/test_command.py autofix/test_explain.py doctor/ report/test_report_browser.py "
     "runtime/distributed/ runtime/test_compilation_cache.py runtime/test_map_limit.py "
-    "test_coexistence.py test_contributing.py test_examples.py test_libraries.py test_soak.py".split()
+    "test_attacks.py::test_nothing test_coexistence.py test_contributing.py test_examples.py test_libraries.py test_soak.py".split()
 )
 # Files of more than 12 seconds of CPU time, and single tests of more than 5 in others; the whole suite takes half an hour.
 _SLOW = re.compile(
@@ -72,6 +72,7 @@ _SLOW = re.compile(
     r"|autofix/test_(form_repairs|proof|silent_findings|silent_repairs)|callbacks/test_callbacks|diagnostics/test_(leaks|pages|user_exceptions)"
     r"|experimental/test_(checkify|jet|sparse)|higher_order/test_references|numpy/test_indexing"
     r"|primitives/test_gather_scatter|scipy/test_(optimize_rotations|signal)"
+    r"|ui/test_ui\.py::test_explained|lowering/test_exact|test_profiler|check/test_command\.py::test_the_examples"
 )
 
 

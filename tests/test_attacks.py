@@ -23,7 +23,6 @@ def test_each_attack_is_tried():
     assert TRIES.keys() == ATTACKS.keys()
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("name", ATTACKS)
 def test_nothing_breaks(name):
     attack = ATTACKS[name](random.Random(0))
