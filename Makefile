@@ -3,10 +3,13 @@
 #   make demo             examples/digits.py: trains a network on handwritten digits
 #   make demo-distributed the same network on several devices and on two processes
 #   make test             the tests                          ARGS="-k name" goes to pytest
-#   make test-full        all random programs and damaged artifacts, of which the tests run a sample
+#   make test-full        all random programs, damaged artifacts and explained programs, of which the tests run a sample
 #   make test-fast        those that are neither slow nor start processes: under four minutes on two cores
 #   make smoke            the half-minute selection of them
 #   make lint             ruff and pyright
+#   make test-types       what pyright and mypy report in programs of users
+#   make stubs            the types that users see, written anew after a change of names or signatures
+#   make package          wheel and sdist in dist/, checked
 #   make format           lets ruff repair what it can
 #   make bench            sagax beside jax                   ARGS=--quick: the three-minute selection
 #   make docs             the documentation, as pages in site/
@@ -17,8 +20,9 @@
 #   make attack           interrupts, forks, threads, exits, strangers, damaged files    ARGS="--minutes 30 --seed 7"
 #   make test-beside-jax  the tests in which jax is imported in the same process
 #   make test-tf          the tests of jax2tf with TensorFlow
-#   make test-libraries   libraries written for jax, run on sagax
+#   make test-libraries   libraries written for jax, run on sagax, and on jax where .venv-jax exists; prints a table
 #   make test-engines     the tests on the oldest and the newest engine, where their Pythons exist
+#   make gpu              all that needs a GPU of NVIDIA's   ARGS=--dry-run: what needs no driver, and a list of the rest
 #   make clean            removes every environment made here
 #
 # PYTHON=/path/to/python chooses the interpreter of a new .venv; otherwise scripts/find_python.sh does.
@@ -35,7 +39,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries seeds diagnose diagnose-corpora coverage clean
+.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries test-types stubs package seeds diagnose diagnose-corpora coverage gpu clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -47,7 +51,7 @@ test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
-	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py -n $(JOBS) $(ARGS)
+	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/autofix/test_explain.py -n $(JOBS) $(ARGS)
 
 test-fast: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m "smoke or not (slow or process)" -n $(JOBS) -q $(ARGS)
@@ -90,13 +94,29 @@ test-tf: .venv-tf/.done
 
 test-libraries: .venv-libraries/.done
 	@.venv-libraries/bin/python $(PIP) install --editable '.[test]'
-	.venv-libraries/bin/python -m pytest tests/test_libraries.py $(ARGS)
+	.venv-libraries/bin/python tests/libraries/table.py $(if $(wildcard .venv-jax/.done),--jax .venv-jax/bin/python) $(ARGS)
+	.venv-libraries/bin/python -m pytest -q tests/runtime/distributed/test_elastic.py
+
+# Makes its own environments, with the plugin for the CUDA that the driver knows.
+gpu: $(VENV)/.with-test
+	$(PY) scripts/gpu.py $(ARGS)
+
+test-types: $(VENV)/.with-test $(VENV)/.with-dev
+	$(PY) tests/types/checkers.py $(ARGS)
+
+stubs: $(VENV)/.with-test $(VENV)/.with-dev
+	$(PY) scripts/make_stubs.py
+
+package: $(VENV)/.with-dev
+	rm -rf dist
+	$(PY) -m build
+	$(PY) -m twine check --strict dist/*
 
 test-engines:
 	sh scripts/test_engines.sh $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-jax .venv-tf .venv-libraries .venv-engine-*
+	rm -rf $(VENV) .venv-gpu .venv-gpu-jax .venv-jax .venv-tf .venv-libraries .venv-engine-*
 
 # The environment. It stays when pyproject.toml changes; what is installed in it is brought up to date.
 $(PY):
@@ -118,16 +138,12 @@ $(VENV)/.with-%: pyproject.toml | $(PY)
 	@.venv-jax/bin/python $(PIP) install 'jax==0.12.*' scikit-learn matplotlib rich
 	@touch $@
 
-# Libraries written for jax, without it: what they need is named here, since pip would bring jax with them.
-LIBRARIES := flax optax chex equinox diffrax lineax optimistix jaxtyping wadler-lindig \
-	dm-haiku jmp tabulate blackjax fastprogress jaxopt mctx absl-py msgpack pyyaml rich toolz treescope typing-extensions einops \
-	numpyro multipledispatch tqdm distrax rlax dm-env tfp-nightly tf-keras-nightly dm-tree decorator cloudpickle gast six wrapt attrs \
-	ott-jax lox e3nn-jax opt_einsum sympy mpmath
-.venv-libraries/.done: pyproject.toml | $(PY)
+# Libraries written for jax, without it.
+.venv-libraries/.done: pyproject.toml tests/libraries/requirements.txt | $(PY)
 	@echo "making .venv-libraries"
 	@base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
 	"$$base" -m venv --clear .venv-libraries
-	@.venv-libraries/bin/python $(PIP) install --no-deps $(LIBRARIES)
+	@.venv-libraries/bin/python $(PIP) install --no-deps -r tests/libraries/requirements.txt
 	@.venv-libraries/bin/python $(PIP) install numpy scipy
 	@touch $@
 

@@ -21,6 +21,7 @@ SECONDS = 1800
 
 # Examples that are not as on the page, and why; they may be, but no others.
 DEPARTURES = {
+    "seed2:L27": "a symbolic size as a static argument by position is refused on the page; here calls give its value",
     "seed2:L51": "export of a size a*a is refused on the page; it is supported here",
     "seed3:L424": "a fragment: uses a name that the page does not define",
     "seed3:L445": "a fragment: uses a name that the page does not define",
@@ -35,8 +36,8 @@ BROKEN = {
     "class": 1.0, "line": 0.97, "depends": 0.95, "suggests": 0.95, "claims": 0.85, "fixed": 0.85,
 }  # fmt: skip
 
-# What was measured on programs of others, a little less: the others by their first scores, when nobody had
-# tuned for them; strangers after repairs against them. Repairs against visitors are not scored as a whole yet.
+# Thresholds against regressions, a little below what was measured. They are no claim about unseen programs:
+# repairs were made against all of these corpora after their first scores.
 CORPORA = {
     "newcomers": {"class": 0.84, "line": 0.8, "depends": 0.9, "claims": 0.44, "fixed": 0.57},
     "guests": {"class": 0.94, "line": 0.94, "depends": 0.9, "claims": 0.5, "fixed": 0.63},

@@ -29,7 +29,8 @@ FEWEST = 4  # shapes, of a run however small
 
 
 def resident() -> int:
-    """Bytes of memory that the process has in use."""
+    """Bytes of memory that the process has in use, without what it compiled."""
+    sagax.clear_caches()
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -126,7 +127,69 @@ def failures() -> Callable[[int], None]:
     return round
 
 
+def closures() -> Callable[[int], None]:
+    """Functions that are made anew for each call, around arrays of their own."""
+
+    def round(i: int) -> None:
+        weights = np.full(1000, i, np.float32)
+
+        def model(x: sagax.Array) -> sagax.Array:
+            return (x * weights).sum()
+
+        if i % 10:
+            sagax.make_jaxpr(sagax.grad(model))(weights)
+        else:
+            sagax.jit(sagax.vmap(model))(weights[:, None])
+
+    return round
+
+
+def shapes() -> Callable[[int], None]:
+    """Shapes that never come again, in compiled functions and single operations; caches are cleared now and then."""
+    step = sagax.jit(lambda x: snp.sin(x) * 2)
+
+    def round(i: int) -> None:
+        x = snp.asarray(np.ones((i % 150 + 1, i // 150 + 1), np.float32))
+        if i % 2:
+            step(x)
+        else:
+            x + x
+        if i % 500 == 0:
+            sagax.clear_caches()
+
+    return round
+
+
+def errors() -> Callable[[int], None]:
+    """Errors while tracing: of sagax and of the traced function, caught and dropped."""
+    x = snp.ones(1000)
+
+    def fail(x: sagax.Array) -> None:
+        raise KeyError(x)
+
+    ways: list[Callable[[], object]] = [
+        lambda: sagax.jit(lambda x: x + snp.ones(7))(x),
+        lambda: sagax.jit(lambda x: 1 if x.sum() > 0 else 2)(x),  # sagax: ignore[SX0102]
+        lambda: sagax.grad(fail)(x),
+        lambda: sagax.vmap(fail)(x),
+        lambda: sagax.lax.scan(lambda c, x: (c.astype(int), x), x, x),
+        lambda: snp.ones(3) @ snp.ones(4),
+    ]
+
+    def round(i: int) -> None:
+        try:
+            ways[i % len(ways)]()
+        except (KeyError, TypeError, ValueError):
+            return
+        raise AssertionError("no error")
+
+    return round
+
+
 PARTS = {
+    "closures": (closures, 50_000),
+    "shapes": (shapes, 20_000),
+    "errors": (errors, 10_000),
     "jitted calls": (jitted_calls, 100_000),
     "operations": (operations, 20_000),
     "donations": (donations, 10_000),
@@ -140,11 +203,13 @@ def main() -> int:
     """Run all parts; 1 if one of them grew."""
     parser = argparse.ArgumentParser(description="many calls, flat memory")
     parser.add_argument("--scale", type=float, default=1.0, help="times the numbers of rounds")
-    scale = parser.parse_args().scale
+    parser.add_argument("--only", nargs="+", choices=list(PARTS), default=list(PARTS))
+    scale, only = parser.parse_args().scale, parser.parse_args().only
     del SHAPES[max(FEWEST, int(scale * len(SHAPES))) :]
     grown = False
     print(f"{'part':14} {'rounds':>8} {'us each':>8} {'MiB before':>11} {'grown KiB':>10}")
-    for name, (make, rounds) in PARTS.items():
+    for name in only:
+        make, rounds = PARTS[name]
         first = max(int(rounds * scale) // 5, 2 * len(SHAPES))
         rounds = max(int(rounds * scale), 2 * first)
         run = make()

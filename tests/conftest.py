@@ -56,7 +56,7 @@ _UNIT = tuple(
     "test_architecture.py test_config.py test_docs.py::test_paths".split()
 )
 _PROCESS = tuple(
-    "autofix/test_command.py autofix/test_explain.py doctor/ report/test_report_browser.py "
+    "autofix/test_command.py autofix/test_explain.py autofix/test_kernel_findings.py doctor/ report/test_report_browser.py "
     "runtime/distributed/ runtime/test_compilation_cache.py runtime/test_map_limit.py "
     "test_attacks.py::test_nothing test_coexistence.py test_contributing.py test_examples.py test_libraries.py test_soak.py".split()
 )
@@ -68,9 +68,9 @@ _SLOW = re.compile(
     r"|primitives/test_(convolution|elementwise_values|linalg|reduce_window|special|transcendental)\.py"
     r"|primitives/test_laws\.py::\w+\[\w+-[1-9]"  # all samples of a primitive but the first
     r"|random/test_(random|values)\.py|scipy/test_(linalg|sparse_linalg|special|stats)\.py"
-    r"|test_(docstrings|generated_calls|strict_settings)|transforms/test_(compositions|masked_cotangents|unused_outputs)"
+    r"|test_(docstrings|generated_calls|strangers|strict_settings)|transforms/test_(compositions|masked_cotangents|unused_outputs)"
     r"|autofix/test_(form_repairs|proof|silent_findings|silent_repairs)|callbacks/test_callbacks|diagnostics/test_(leaks|pages|user_exceptions)"
-    r"|experimental/test_(checkify|jet|sparse)|higher_order/test_references|numpy/test_indexing"
+    r"|experimental/test_(checkify|jet|sparse|pallas_ops|pallas_triton)|experimental/test_pallas\.py::test_random|higher_order/test_references|numpy/test_indexing"
     r"|primitives/test_gather_scatter|scipy/test_(optimize_rotations|signal)"
     r"|ui/test_ui\.py::test_explained|lowering/test_exact|test_profiler|check/test_command\.py::test_the_examples"
 )

@@ -32,13 +32,11 @@ INTENDED = {
     "loops/associative_scalar_leaf": "raises ValueError",
     "loops/associative_shape": "raises TypeError",
     "loops/associative_text": "raises TypeError",
-    "loops/fori_bound_none": "raises TypeError",
     "loops/map_batch_scalar": "raises ValueError",
     "mapping/ppermute_with_repeated_target": "raises ValueError",
     "values/named_call_of_value": "raises TypeError",
     "values/tree_unflatten_swapped": "raises TypeError",
-    # As NumPy and Python have it.
-    "jit/argument_ragged_list": "raises ValueError",
+    # As Python has it.
     "values/struct_assigned": "raises AttributeError",
     # A deleted array is deleted whoever notices.
     "values/block_until_ready_deleted": "raises RuntimeError",

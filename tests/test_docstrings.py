@@ -21,6 +21,7 @@ import sagax.scipy.signal
 import sagax.scipy.special
 import sagax.scipy.stats
 import sagax.tree_util
+from sagax._src.runtime import devices
 
 # They change the process they are imported into; tests/test_coexistence.py runs them in one of their own.
 ELSEWHERE = {"sagax.as_jax", "sagax.__main__"}
@@ -53,7 +54,10 @@ class Finder(doctest.DocTestFinder):
     """Finds the examples of decorated functions too: where a function is from, its original tells."""
 
     def _from_module(self, module, object):
-        return super()._from_module(module, inspect.unwrap(object) if callable(object) else object)
+        original = inspect.unwrap(object) if callable(object) else object
+        # operators that stand for others wrap descriptors
+        known = inspect.isroutine(original) or inspect.isclass(original)
+        return super()._from_module(module, original if known else object)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -64,9 +68,13 @@ def test_examples(name):
     assumed = {**ASSUMED, name.rpartition(".")[2]: module}
     failed = 0
     texts: list[str] = []
+    platforms = {*devices._factories, *devices._backends}
     for test in finder.find(module, name, extraglobs=assumed):
         if test.examples:
             failed += runner.run(test, out=texts.append).failed
+    for added in {*devices._factories} - platforms:  # errors of other tests list what has started
+        devices._factories.pop(added)
+        devices._backends.pop(added, None)
     assert failed == 0, "".join(texts)
 
 

@@ -38,6 +38,15 @@ def test_the_page_lists_every_module():
         assert f"`{listed}`" in PAGE or f"`{group}.*`" in PAGE or below, module
 
 
+def test_the_page_lists_every_name():
+    for module, names in internals.INTERNALS.items():
+        for name in names:
+            rows = [row for row in PAGE.splitlines() if f"`{name}`" in row]
+            assert any(f"`{module.removeprefix('_src.')}`" in row for row in rows) or (
+                module == "version" and rows
+            ), (module, name)
+
+
 def test_errors_of_prefixes():
     (error,) = internals.prefix_errors((1, 2), (1, 2, 3))
     assert isinstance(error("in_axes"), ValueError) and "in_axes" in str(error("in_axes"))
@@ -103,3 +112,16 @@ def test_what_libraries_ask_for(run_python):
         assert not hasattr(core, "nothing") and not hasattr(core, "_private")
     """
     run_python("-c", textwrap.dedent(program))
+
+
+def test_modules_that_were_used_are_found_by_their_names_in_jax(run_python):
+    program = """
+        import sagax.as_jax, sys
+        import jax
+        assert jax.tree_util is sys.modules["jax.tree_util"]
+        from jax.tree_util import SequenceKey
+        assert SequenceKey is jax.tree_util.SequenceKey
+        print(jax.dtypes.prng_key, jax.Array)
+    """
+    done = run_python("-c", textwrap.dedent(program))
+    assert done.stdout.split("\n")[0] == "<class 'jax.dtypes.prng_key'> <class 'jax.Array'>"

@@ -11,6 +11,9 @@ def test_the_soak_in_small(run_python):
     lines = run_python(ROOT / "scripts/soak.py", "--scale", "0.002").stdout.splitlines()
     parts = {line.split("  ")[0] for line in lines[1:-1]}
     assert parts == {
+        "closures",
+        "shapes",
+        "errors",
         "jitted calls",
         "operations",
         "donations",

@@ -34,6 +34,7 @@ DIALECT = frozenset(
     nobody piece pieces place placed places plainly reads rounds said say says seen tell tells together told
     wanted whoever""".split()
 )
+DETOURS = re.compile(r"\b(of which|nobody|whoever|is told)\b", re.IGNORECASE)
 EXEMPT_NAMES = frozenset({"place"})  # numpy.place
 
 
@@ -79,9 +80,22 @@ def dialect_definition(path: Path, tree: ast.Module) -> Iterator[str]:
             yield f"{node.name} ({', '.join(sorted(found))})"
 
 
+def detour(path: Path, tree: ast.Module) -> Iterator[str]:
+    """Find docstrings with phrases that a direct sentence replaces."""
+    for node in definitions(tree):
+        if found := DETOURS.search(ast.get_docstring(node) or ""):
+            yield f"{getattr(node, 'name', 'the module')}: {found[0]}"
+
+
 Rule = Callable[[Path, ast.Module], Iterator[str]]
 
-RULES = (dialect_module_name, interrogative_first_line, module_without_verb, dialect_definition)
+RULES = (
+    dialect_module_name,
+    interrogative_first_line,
+    module_without_verb,
+    dialect_definition,
+    detour,
+)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +128,7 @@ def test_rule_holds(rule: Rule, modules: dict[str, ast.Module]) -> None:
         (module_without_verb, "x.py", '"""The errors of sagax."""'),
         (module_without_verb, "x.py", '"""Sharing memory with other libraries."""'),
         (module_without_verb, "x.py", '"""Meshes of devices."""'),
+        (detour, "x.py", '"""Join scopes, of which one may be empty."""'),
         (dialect_definition, "x.py", "def told(x): ..."),
         (dialect_definition, "x.py", "class KeptOperands: ..."),
         (dialect_definition, "x.py", "class C:\n    def _asked_axes(self): ..."),

@@ -95,6 +95,6 @@ if TYPE_CHECKING:
 else:
     __getattr__, __dir__ = _lazy_names(__name__)
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 float0 = dtypes.float0

@@ -1,4 +1,4 @@
-"""Run the commands of `python -m sagax`: run, explain, check, doctor, cache."""
+"""Run the commands of `python -m sagax`: run, explain, check, doctor, cache, lsp."""
 
 from __future__ import annotations
 
@@ -10,16 +10,30 @@ import runpy
 import sys
 import types
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sagax
-import sagax._autofix.command as explaining
+import sagax._autofix.options as explain_options
 import sagax._check.command as checking
-import sagax._doctor.command as doctoring
-import sagax._report.command as reporting
+from sagax import _completion as completion
 from sagax._autofix.notebooks import notebook_text
 from sagax._src.diagnostics.boundary import user_traceback
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import compilation_cache
+
+if TYPE_CHECKING or lazy_imports():  # `run` needs none of them
+    import sagax._autofix.command as explaining
+    import sagax._doctor.command as doctoring
+    import sagax._report.command as reporting
+
+_STATUSES = """\
+exit status:
+  0  done; nothing found
+  1  explain: the script fails, or a warning is shown; check: findings; doctor: problems;
+     run: the script raised an error
+  2  wrong arguments, a file that is missing or cannot be read, an extra that is not installed
+  run ends with the status of the script.
+"""
 
 
 def run(script: str, args: Sequence[str]) -> None:
@@ -41,23 +55,41 @@ def run(script: str, args: Sequence[str]) -> None:
     runpy.run_path(script, run_name="__main__")
 
 
+def serve() -> int:
+    """Serve an editor over standard input and output; return the exit status."""
+    try:
+        server = importlib.import_module("sagax._lsp.server")
+    except ModuleNotFoundError as error:
+        if error.name not in ("pygls", "lsprotocol"):
+            raise
+        print("sagax lsp needs pygls: pip install 'sagax[lsp]'", file=sys.stderr)
+        return 2
+    server.create().start_io()
+    return 0
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse the command line and do what it asks; the exit status."""
     parser = argparse.ArgumentParser(
-        prog="sagax", description="sagax: function transformations on XLA"
+        prog="sagax",
+        description="sagax: function transformations on XLA",
+        epilog=_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"sagax {sagax.__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     runner = commands.add_parser("run", help="run a program with `import jax` meaning sagax")
     runner.add_argument(
         "--report", metavar="OUT.html", help="write a page about where time and memory go"
     )
-    runner.add_argument("script")
-    runner.add_argument("args", nargs=argparse.REMAINDER)
+    runner.add_argument(
+        "script", metavar="SCRIPT.py or NOTEBOOK.ipynb", help="written for jax or for sagax"
+    )
+    runner.add_argument("args", nargs=argparse.REMAINDER, help="the arguments of the script")
     explainer = commands.add_parser(
         "explain", help="run a program with all checks on, find repairs, try them, show them"
     )
-    explaining.add_options(explainer)
+    explain_options.add_options(explainer)
     checker = commands.add_parser(
         "check", help="find mistakes in source files without running them"
     )
@@ -69,7 +101,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         "cache", help="show where compiled programs are kept, and how many"
     )
     cached.add_argument("--clear", action="store_true", help="remove them")
+    commands.add_parser(
+        "lsp", help="serve an editor: findings, explanations and fixes (needs sagax[lsp])"
+    )
+    completed = commands.add_parser(
+        "completion", help="print what a shell needs to complete commands, options and files"
+    )
+    completed.add_argument(
+        "shell",
+        choices=completion.SHELLS,
+        help='eval "$(sagax completion bash)" in its startup file',
+    )
     options = parser.parse_args(argv)
+    if options.command is None:
+        parser.print_help()
+        return 0
+    if options.command == "completion":
+        print(completion.script(options.shell, parser), end="")
+        return 0
     if options.command == "explain":
         return explaining.main(options)
     if options.command == "check":
@@ -79,6 +128,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command == "cache":
         print(compilation_cache.report(clear_first=options.clear))
         return 0
+    if options.command == "lsp":
+        return serve()
     if not os.path.isfile(options.script):
         parser.error(f"there is no file {options.script}")
     watched = contextlib.nullcontext()

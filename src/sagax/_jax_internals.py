@@ -172,8 +172,9 @@ class _GlobalState:
 
     @property
     def client(self) -> Any:
-        """The connection to the coordinator; None in a single process."""
-        return None if process.session() is None else process.session()
+        """The engine's store of keys and barriers that all processes share; None in a single process."""
+        session = process.session()
+        return None if session is None else session.client
 
     initialize = staticmethod(distributed.initialize)
     shutdown = staticmethod(distributed.shutdown)

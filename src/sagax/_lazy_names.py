@@ -1,5 +1,6 @@
 """Name what `sagax` imports on first use."""
 
+from sagax import ad as ad
 from sagax import ad_checkpoint as ad_checkpoint
 from sagax import api_util as api_util
 from sagax import core as core
@@ -34,6 +35,7 @@ from sagax import stages as stages
 from sagax import typing as typing
 from sagax._autofix.interactive import explain as explain
 from sagax._autojit.convert import autojit as autojit
+from sagax._plan.public import plan as plan
 from sagax._src.api.compile_log import explain_compiles as explain_compiles
 from sagax._src.api.derivatives import fwd_and_bwd as fwd_and_bwd
 from sagax._src.api.environment import print_environment_info as print_environment_info
@@ -51,6 +53,7 @@ from sagax._src.api.pmap import device_put_sharded as device_put_sharded
 from sagax._src.api.pmap import pmap as pmap
 from sagax._src.api.shard_map import shard_map as shard_map
 from sagax._src.api.shard_map import smap as smap
+from sagax._src.api.user_contexts import make_user_context as make_user_context
 from sagax._src.callbacks.callbacks import pure_callback as pure_callback
 from sagax._src.core.references import Ref as Ref
 from sagax._src.higher_order.closures import closure_convert as closure_convert

@@ -38,11 +38,17 @@ class _Alias(ModuleType):
         if name in INTERNALS:
             return importlib.import_module(f"jax.{name}")
         try:
-            return getattr(sagax, name)
+            found = getattr(sagax, name)
         except AttributeError:
+            if _is_import(caller := sys._getframe(1)):
+                raise ImportError(_not_here(f"jax.{name}", _asking(caller))) from None
             raise AttributeError(
                 f"module 'jax' (sagax {sagax.__version__} as jax) has no attribute {name!r}"
             ) from None
+        if isinstance(found, ModuleType) and found.__name__ == f"sagax.{name}":
+            # libraries look modules up by the names that they have in jax
+            sys.modules.setdefault(f"jax.{name}", found)
+        return found
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*dir(sagax), *_OWN})
@@ -87,9 +93,7 @@ class _Internal(ModuleType):
         except AttributeError:
             caller = sys._getframe(1)
             text = _not_here(f"{self.__name__}.{name}", _asking(caller))
-            # `from module import name` would replace the text of an AttributeError
-            imported = caller.f_code.co_code[caller.f_lasti] == dis.opmap["IMPORT_FROM"]
-            raise (ImportError if imported else AttributeError)(text) from None
+            raise (ImportError if _is_import(caller) else AttributeError)(text) from None
         self.__dict__[name] = found
         return found
 
@@ -103,6 +107,12 @@ class _Internal(ModuleType):
     def __dir__(self) -> Iterable[str]:
         public = PUBLIC.get(self.__name__[4:], ())
         return sorted({*self.__dict__, *(n for m in public for n in dir(sys.modules.get(m)))})
+
+
+def _is_import(frame: FrameType) -> bool:
+    """Return whether a frame runs `from module import name`, which replaces the text of an AttributeError."""
+    code = frame.f_code.co_code
+    return frame.f_lasti >= 0 and code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]
 
 
 def _not_here(name: str, library: str) -> str:
@@ -206,6 +216,10 @@ def install() -> None:
         )
     # libraries recognize jitted functions by the name of their type
     JitFunction.__name__ = JitFunction.__qualname__ = "PjitFunction"
+    # and they print, and import again, the public names of types
+    sagax.Array.__module__ = "jax"
+    for typ in (sagax.dtypes.extended, sagax.dtypes.prng_key):
+        typ.__module__ = "jax.dtypes"
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path[:0] = [_Finder(), _Metadata()]
 

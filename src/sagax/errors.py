@@ -68,6 +68,7 @@ from sagax._src.primitives.resharding import MissingMeshError
 from sagax._src.runtime.array import DeletedArrayError, NonAddressableError
 from sagax._src.runtime.callback_deadlock import CallbackDeadlockError
 from sagax._src.runtime.commit_sites import DeviceConflictError
+from sagax._src.runtime.device_errors import DeviceFaultError, OutOfMemoryError
 from sagax._src.runtime.devices import BackendError
 from sagax._src.runtime.distributed.process import DistributedError
 from sagax._src.runtime.forks import ForkError

@@ -135,7 +135,7 @@ def build_ffi_lowering_function(
     result_layouts: Sequence[Any] | None = None,
     backend_config: Mapping[str, Any] | None = None,
     **lowering_args: Any,
-) -> Callable:
+) -> Callable[..., Any]:
     """Build a lowering rule of a custom primitive that calls a registered native function.
 
     The rule takes sagax's module builder and the operands: `my_p.lower(rule)`. Parameters of the

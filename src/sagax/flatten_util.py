@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from sagax._src import trees
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of, is_operand, not_an_array
 from sagax._src.diagnostics.errors import DtypeError, ShapeError
+
+_Tree = TypeVar("_Tree")
 
 
 class _Unravel:
@@ -61,7 +63,7 @@ class _Unravel:
         return self.tree.unflatten(leaves)
 
 
-def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:
+def ravel_pytree(pytree: _Tree) -> tuple[Array, Callable[[Any], _Tree]]:
     """Flatten a pytree to one vector, and return also the function that restores such a pytree.
 
     The vector has the dtype that the leaves promote to; the way back restores shapes and dtypes.

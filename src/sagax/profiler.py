@@ -276,8 +276,8 @@ class StepTraceAnnotation(TraceAnnotation):
 
 
 def annotate_function(
-    func: Callable | None = None, name: str | None = None, **decorator_kwargs: Any
-) -> Callable:
+    func: Callable[..., Any] | None = None, name: str | None = None, **decorator_kwargs: Any
+) -> Callable[..., Any]:
     """Name the calls of `func` in the profile, as a decorator with or without arguments.
 
     >>> @profiler.annotate_function

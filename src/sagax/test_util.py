@@ -23,7 +23,7 @@ _STEP = {1: 0.5, 2: 5e-2, 4: 5e-3, 8: 1e-4}
 
 
 def check_grads(
-    f: Callable,
+    f: Callable[..., Any],
     args: Sequence[Any],
     order: int,
     modes: str | Sequence[str] = ("fwd", "rev"),
@@ -59,7 +59,7 @@ def check_grads(
 
 
 def _check(
-    f: Callable,
+    f: Callable[..., Any],
     args: tuple,
     order: int,
     modes: Sequence[str],
@@ -106,8 +106,8 @@ def _check(
 
 
 def check_jvp(
-    f: Callable,
-    f_jvp: Callable,
+    f: Callable[..., Any],
+    f_jvp: Callable[..., Any],
     args: Sequence[Any],
     atol: Tolerance = None,
     rtol: Tolerance = None,
@@ -133,8 +133,8 @@ def check_jvp(
 
 
 def check_vjp(
-    f: Callable,
-    f_vjp: Callable,
+    f: Callable[..., Any],
+    f_vjp: Callable[..., Any],
     args: Sequence[Any],
     atol: Tolerance = None,
     rtol: Tolerance = None,
@@ -219,7 +219,9 @@ def _to_double(x: Any) -> np.ndarray:
     return x.astype(np.complex128 if x.dtype.kind == "c" else np.float64)
 
 
-def _central_difference(f: Callable, args: tuple, tangents: tuple, eps: float | None) -> Any:
+def _central_difference(
+    f: Callable[..., Any], args: tuple, tangents: tuple, eps: float | None
+) -> Any:
     """Compute the central difference of `f` along the tangents, in double precision."""
     size = min([_bytes(x) for x in trees.leaves(args)], default=8)
     step = _STEP[size] if eps is None else eps

@@ -232,8 +232,12 @@ def test_a_size_that_is_passed_directly():
             exp.call(x)
         with pytest.raises(ValueError, match="dims"):
             exp.call(x, k=3, dims={"j": 1})
-    with pytest.raises(KeyError, match="dimension variable 'k' that is not appearing"):
-        export.export(sagax.jit(top, static_argnums=1))(x, k)
+    by_position = export.export(sagax.jit(top, static_argnums=1))(x, k)
+    for exp in (by_position, export.deserialize(by_position.serialize())):
+        np.testing.assert_array_equal(exp.call(x, dims={"k": 3}), expected[:, :3])
+        np.testing.assert_array_equal(exp.call(x, k=2), expected[:, :2])
+        with pytest.raises(TypeError, match="dimension argument k is missing"):
+            exp.call(x)
 
 
 def test_a_size_that_an_empty_array_carries():

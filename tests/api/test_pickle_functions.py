@@ -8,9 +8,12 @@ import marshal
 import pickle
 import types
 
+import cloudpickle
 import pytest
 
 import sagax
+from sagax._src.core.trace import evaluation
+from sagax._src.lazy_import import _LazyModule
 
 
 def halve(x):
@@ -75,3 +78,22 @@ def test_copies_share_what_is_compiled():
         assert copied is not decorated
         assert copied(1.0) == 2.0
         assert copied._caches is decorated._caches
+
+
+@pytest.mark.parametrize("transform", [sagax.grad, sagax.vmap, sagax.jit, sagax.checkpoint])
+def test_transformed_functions_of_a_script_travel(transform):
+    scale = 3.0
+    function = transform(lambda x: (x * scale).sum())
+    function.__module__ = "__main__"
+    x = sagax.numpy.ones((2, 2))
+    found = cloudpickle.loads(cloudpickle.dumps(function))
+    assert (found(x) == function(x)).all()
+
+
+def test_the_evaluator_is_one_object():
+    assert pickle.loads(pickle.dumps(evaluation)) is evaluation
+
+
+def test_modules_that_are_not_loaded_yet_travel_by_their_name():
+    lazy = _LazyModule("sagax.tree", {})
+    assert pickle.loads(pickle.dumps(lazy)) is sagax.tree

@@ -119,3 +119,22 @@ def test_custom_rules_resolve_the_defaults_of_jitted_functions():
     f = sagax.custom_jvp(sagax.jit(lambda x, p=2, q=1: x**p), nondiff_argnums=(1, 2))
     f.defjvp(lambda p, q, primals, tangents: (primals[0] ** p, 5 * tangents[0]))
     assert float(sagax.grad(f)(3.0)) == 5.0
+
+
+def test_shapes_are_arguments_of_jitted_functions_within_eval_shape():
+    x = sagax.ShapeDtypeStruct((3,), "float32")
+    add = sagax.jit(lambda a, b: a + b)
+    assert sagax.eval_shape(lambda: add(x, x)).shape == (3,)
+    assert sagax.eval_shape(lambda a: add(a, {"b": x}["b"]), x).dtype == np.float32
+    with pytest.raises(TypeError, match="ShapeDtypeStruct"):
+        add(x, x)
+
+
+def test_scalars_narrow_where_64_bits_are_allowed():
+    same = sagax.jit(lambda x: x)
+    with sagax.config.context(explicit_x64_dtypes="allow"):
+        assert same(np.float64(1.0)).dtype == np.float32
+        assert same(np.int64(1)).dtype == np.int32
+        assert sagax.jit(lambda d: d["a"])({"a": np.float64(2)}).dtype == np.float32
+    with sagax.enable_x64():
+        assert same(np.float64(1.0)).dtype == np.float64

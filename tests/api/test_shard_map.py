@@ -703,7 +703,7 @@ X = np.arange(8.0)
         (
             bad(lambda x: lax.pcast(x, "x", to="varying"), P("x"), P("x"), X),
             ValueError,
-            r"varies along 'x' already",
+            r"is varying already",
         ),
         (
             bad(lambda x: lax.psum_scatter(x, "x", tiled=True), P("x"), P("x"), X),

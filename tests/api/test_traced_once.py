@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
+from sagax._src.runtime import eager
 
 SEEN: Counter[str] = Counter()
 
@@ -135,3 +137,24 @@ def test_functions_that_close_over_other_values_are_not_mixed_up():
         return sum(made(k)(x) for k in (2.0, 3.0, snp.float32(4), snp.array(5.0)))
 
     assert float(sagax.jit(total)(1.0)) == 14.0
+
+
+def test_signatures_of_a_function_are_bounded(monkeypatch):
+    """A function that is called with ever new shapes keeps the last ones only."""
+    monkeypatch.setattr(eager, "_LIMIT", 8)
+    traced = []
+
+    @sagax.jit
+    def f(x):
+        traced.append(x.shape)  # sagax: ignore
+        return x + 1
+
+    inputs = [np.ones(n, np.float32) for n in range(1, 21)]
+    for x in inputs:
+        f(x)
+    live = sum(type(t).__name__ == "Traced" and t.name == "f" for t in gc.get_objects())
+    assert 0 < live <= 8
+    assert traced == [x.shape for x in inputs]
+    f(inputs[-1])  # is remembered
+    np.testing.assert_array_equal(f(inputs[0]), [2.0])  # is compiled again
+    assert traced[20:] == [(1,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import io
 import queue
 import textwrap
@@ -504,6 +505,23 @@ def test_leaving_the_debugger_ends_the_program(commands):
         sagax.jit(f)(1.0).block_until_ready()
         sagax.effects_barrier()
     assert type(caught.value).__name__ == "Quit"
+
+
+def test_the_debugger_takes_variables_that_are_no_pytrees():
+    ring = {"a": 1, "b": 2, "zz": 3}
+    ring["c"] = ring
+    scope = {"__name__": "module", "sagax": sagax, "ring": ring, "mixed": {1: 1, "a": 2}}
+    scope["__builtins__"] = dict(vars(builtins))
+    scope["__builtins__"]["__builtins__"] = scope["__builtins__"]
+    scope["stdin"], stdout = session("p ring['c']['b'], mixed['a'], len('abc')", "c")
+    scope["stdout"] = stdout
+    program = (
+        "f = sagax.jit(lambda x: (sagax.debug.breakpoint(stdin=stdin, stdout=stdout), 2 * x)[1])"
+    )
+    exec(f"{program}\ny = float(f(4.0))", scope)
+    sagax.effects_barrier()
+    assert scope["y"] == 8.0
+    assert "(sagax) (2, 2, 3)\n" in stdout.getvalue()
 
 
 def test_a_breakpoint_for_each_example():

@@ -46,3 +46,14 @@ def test_tangent_types_by_their_older_name():
     assert sagax.core.ShapedArray((2,), np.dtype("float32")).at_least_vspace().dtype == np.float32
     found = sagax.core.ShapedArray((2,), np.dtype("int32")).at_least_vspace()
     assert found.dtype == sagax.dtypes.float0 and found.shape == (2,)
+
+
+def test_the_first_argument_may_be_static():
+    for position in (0, (0,)):
+        program = sagax.make_jaxpr(lambda n, x: x * n, static_argnums=position)(3, 2.0)
+        assert len(program.in_avals) == 1
+
+
+def test_functions_of_jaxprs_take_first_inputs():
+    program = sagax.make_jaxpr(lambda x, y: x - y)(1, 2)
+    assert int(sagax.extend.core.jaxpr_as_fun(program, 5)(3)[0]) == 2

@@ -72,3 +72,13 @@ def test_closed_over_arrays_are_inputs_of_their_own():
 def test_unused_results_are_shown_as_such():
     text = str(sagax.make_jaxpr(lambda x: (snp.sin(x), x + 1.0)[1])(1.0))
     assert "_:f32[] = sin" in text
+
+
+def test_deep_nesting_is_printed_with_one_copy_of_each_line():
+    def nested(depth):
+        return snp.sin if depth == 0 else sagax.jit(lambda x: nested(depth - 1)(x) + 1)
+
+    text = str(sagax.make_jaxpr(nested(60))(1.0))
+    assert text.count(" add ") == 60 and text.count("sin") == 1
+    deepest = next(line for line in text.splitlines() if "sin" in line)
+    assert len(deepest) - len(deepest.lstrip()) > 60 * 6

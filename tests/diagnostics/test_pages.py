@@ -14,6 +14,7 @@ import pytest
 
 import sagax
 import sagax.experimental.checkify
+import sagax.experimental.pallas
 import sagax.export
 import sagax.lax
 import sagax.nn

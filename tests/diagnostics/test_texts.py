@@ -278,3 +278,8 @@ def test_an_uncaught_exception_shows_no_frame_of_ours(run_python, tmp_path):
     done = run_python(program, status=1)
     assert "ZeroDivisionError" in done.stderr and "trees.map(f" in done.stderr
     assert "_src" not in done.stderr.replace("from sagax._src", "")
+
+
+def test_an_empty_diff_changes_nothing():
+    assert edits.patch("a\nb\n", "") == "a\nb\n"
+    assert edits.patch("a\nb\n", "no hunk") is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import threading
 import traceback
 
@@ -369,3 +371,32 @@ def test_trees_that_cannot_be_flattened(make, words, use, argument):
         use(make())
     assert argument in str(caught.value)
     assert clean()
+
+
+def test_deep_nesting_says_how_to_raise_the_limit():
+    def nested(depth):
+        return (lambda x: x) if depth == 0 else sagax.jit(lambda x: nested(depth - 1)(x) + 1)
+
+    with pytest.raises(RecursionError) as caught:
+        nested(800)(1.0)
+    notes = "\n".join(caught.value.__notes__)
+    limit = sys.getrecursionlimit()
+    assert "Python limits nested calls" in notes
+    assert "lax.fori_loop" in notes and "static_argnums" in notes
+    call = re.search(r"sys\.setrecursionlimit\((\d+)\)", notes)
+    try:
+        sys.setrecursionlimit(int(call.group(1)))
+        assert nested(800)(1.0) == 801  # what the note says is enough
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_recursion_without_end_names_the_function_once():
+    @sagax.jit
+    def endless(x):
+        return endless(x - 1)
+
+    with pytest.raises(RecursionError) as caught:
+        endless(3)
+    (note,) = caught.value.__notes__
+    assert note.startswith("while tracing `endless` for jit (") and note.count("Python limits") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pathlib
 from dataclasses import dataclass
 from typing import Any
@@ -242,3 +243,18 @@ def test_nothing_is_loaded_before_it_is_used():
     )
     found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert found.stdout.strip() == "False", found.stderr
+
+
+def test_operators_of_a_library_leave_those_of_arrays_alone():
+    class Counted(hijax.HiType):
+        """A type with an operator, which all traced values then look up."""
+
+        def _len(self, _):
+            return 5
+
+    for f in (math.floor, math.ceil, math.trunc):
+        with pytest.raises(sagax.errors.ConcretizationTypeError):
+            sagax.jit(f)(2.5)
+    with pytest.raises(TypeError, match="unsized|0-d|no length|scalar"):
+        sagax.jit(len)(2.5)
+    assert sagax.jit(len)(np.zeros(3)) == 3

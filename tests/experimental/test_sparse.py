@@ -227,7 +227,7 @@ def test_sparsify():
     assert isinstance(found[1], sparse.BCOO)
     jitted = sagax.jit(sparse.sparsify(lambda m, x: sagax.jit(snp.tanh)(m) @ x))
     close(jitted(m, x), np.tanh(a) @ x)
-    with pytest.raises(NotImplementedError, match="cos has no rule for sparse arrays"):
+    with pytest.raises(NotImplementedError, match="sparse rule for cos is not implemented"):
         sparse.sparsify(snp.cos)(m)
 
 
@@ -270,7 +270,7 @@ def test_largest_eigenvalues():
 
 MISTAKES = {
     "nse of a traced array": (lambda: sagax.jit(sparse.BCOO.fromdense)(CUBE), "nse"),
-    "layout": (lambda: sparse.BCOO.fromdense(CUBE).update_layout(n_batch=1), "stores more zeros"),
+    "layout": (lambda: sparse.BCOO.fromdense(CUBE).update_layout(n_batch=1), "store more zeros"),
     "mixed": (
         lambda: sparse.BCOO.fromdense(CUBE, n_batch=1).transpose(),
         "mixes batch, sparse and dense",
@@ -300,3 +300,185 @@ def test_indices_out_of_bounds_are_padding_and_need_no_order():
     assert m.sum_duplicates().data.tolist() == [2.0, 4.0]
     assert m.reshape(3, 1).todense().ravel().tolist() == [2.0, 4.0, 0.0]
     assert m[1:].todense().tolist() == [4.0, 0.0]
+
+
+# Products by rows -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("columns", [None, 1, 7, 8, 20])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "int32"])
+def test_products_of_rows_in_order(columns, dtype):
+    a = np.round(dense_of((12, 9)) * 4).astype(dtype)
+    x = np.round(RNG.normal(size=(9,) if columns is None else (9, columns)) * 3).astype(dtype)
+    for m in (sparse.BCOO.fromdense(a, nse=80), sparse.BCSR.fromdense(a), sparse.CSR.fromdense(a)):
+        np.testing.assert_array_equal(np.asarray(m @ x), a @ x)
+        np.testing.assert_array_equal(np.asarray(sagax.jit(lambda m, x: m @ x)(m, x)), a @ x)
+
+
+def test_derivatives_of_products_of_rows():
+    a, x = dense_of((6, 5)), RNG.normal(size=(5, 3)).astype(np.float32)
+    m = sparse.BCSR.fromdense(a)
+
+    def loss(data, x):
+        return (sparse.BCSR((data, m.indices, m.indptr), shape=a.shape) @ x) ** 2
+
+    g, h = sagax.jacrev(loss, (0, 1))(m.data, x)
+    f, k = sagax.jacfwd(loss, (0, 1))(m.data, x)
+    np.testing.assert_allclose(g, f, rtol=1e-5)
+    np.testing.assert_allclose(h, k, rtol=1e-5)
+    want = 2 * (a @ x)[:, :, None, None] * np.einsum("ij,kl->ikjl", a, np.eye(3))
+    np.testing.assert_allclose(h, want, rtol=1e-5, atol=1e-6)
+    batch = sagax.vmap(lambda x: m @ x)(np.stack([x, 2 * x]))
+    np.testing.assert_allclose(batch, [a @ x, 2 * (a @ x)], rtol=1e-5)
+
+
+def test_indices_out_of_bounds_add_nothing():
+    indices = snp.array([[0, 1], [1, 7], [2, 2], [9, 0]])
+    m = sparse.BCOO((snp.ones(4), indices), shape=(3, 3), indices_sorted=True)
+    np.testing.assert_array_equal(m @ snp.ones((3, 9)), m.todense() @ snp.ones((3, 9)))
+
+
+# The rest ------------------------------------------------------------------------------------------------
+
+
+def test_reversed(cube):
+    for axes in ((0,), (1,), (2,), (0, 2)):
+        close(sparse.bcoo_rev(cube, axes), np.flip(CUBE, axes))
+        close(sparse.sparsify(lambda m, axes=axes: snp.flip(m, axes))(cube), np.flip(CUBE, axes))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"window_strides": (1,), "padding": "SAME"},
+        {"window_strides": (2,), "padding": [(1, 2)]},
+        {"window_strides": (1,), "padding": "VALID", "rhs_dilation": (2,)},
+        {"window_strides": (2,), "padding": [(0, 3)], "lhs_dilation": (3,)},
+        {"window_strides": (1,), "padding": "VALID", "feature_group_count": 2},
+        {"window_strides": (1,), "padding": "SAME", "dimension_numbers": ("NWC", "WIO", "NWC")},
+    ],
+)
+def test_convolutions(options):
+    groups, channels_last = options.get("feature_group_count", 1), "dimension_numbers" in options
+    x = dense_of((2, 10, 4) if channels_last else (2, 4, 10))
+    k = dense_of((3, 4, 6) if channels_last else (6, 4 // groups, 3), 0.7)
+    want = lax.conv_general_dilated(x, k, **options)
+    sparse_x, sparse_k = sparse.BCOO.fromdense(x), sparse.BCOO.fromdense(k)
+    close(sparse.bcoo_conv_general_dilated(sparse_x, sparse_k, **options), want)
+    convolve = sparse.sparsify(lambda x, k: lax.conv_general_dilated(x, k, **options))
+    close(convolve(sparse_x, k), want)
+
+
+def test_compressed_rows_are_joined():
+    a = dense_of((3, 4))
+    m = sparse.BCSR.fromdense(a)
+    wide = sparse.bcsr_broadcast_in_dim(m, shape=(2, 3, 4), broadcast_dimensions=(1, 2))
+    assert isinstance(wide, sparse.BCSR) and wide.n_batch == 1
+    close(wide, np.stack([a, a]))
+    close(sparse.bcsr_concatenate([m, m], dimension=0), np.concatenate([a, a]))
+    close(sparse.bcsr_concatenate([m, m], dimension=1), np.concatenate([a, a], 1))
+    close(sparse.bcsr_sum_duplicates(m), a)
+    close(abs(m), np.abs(a))
+    close(m**3, a**3)
+
+
+@pytest.mark.parametrize("jacobian", [sparse.jacfwd, sparse.jacrev, sparse.jacobian])
+def test_jacobians(jacobian):
+    a, x = dense_of((3, 4)), RNG.normal(size=4).astype(np.float32)
+    m = sparse.BCOO.fromdense(a)
+    by_m, by_x = jacobian(lambda m, x: m @ x, argnums=(0, 1))(m, x)
+    stored = np.einsum("ij,k->ijk", np.eye(3), x) * (a != 0)
+    assert by_m.shape == (3, 3, 4)
+    close(by_m, stored)
+    close(by_x, a)
+    found, aux = jacobian(lambda m: ({"sum": m @ x}, 7), has_aux=True)(m)
+    assert aux == 7
+    close(found["sum"], stored)
+    with pytest.raises(NotImplementedError, match="sparse result"):
+        jacobian(lambda m: m * 2)(m)
+
+
+def test_loops_and_branches_of_sparse_arrays():
+    a, x = dense_of((4, 4)), RNG.normal(size=4).astype(np.float32)
+    m = sparse.BCOO.fromdense(a)
+    power = sparse.sparsify(lambda m, x: lax.fori_loop(0, 3, lambda i, c: m @ c, x))
+    close(power(m, x), a @ (a @ (a @ x)))
+    close(sagax.jit(power)(m, x), a @ (a @ (a @ x)))
+    grown = sparse.sparsify(
+        lambda m, x: lax.while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, m @ c[1]), (0, x))
+    )
+    close(grown(m, x)[1], a @ (a @ (a @ x)))
+    chosen = sparse.sparsify(
+        lambda m, x: lax.cond(x[0] > 0, lambda m: m @ x, lambda m: 2 * (m @ x), m)
+    )
+    close(chosen(m, x), a @ x if x[0] > 0 else 2 * (a @ x))
+
+
+def test_wasteful_layouts_are_told():
+    m = sparse.BCOO.fromdense(dense_of((3, 4)))
+    with pytest.raises(sparse.SparseEfficiencyError, match="more zeros"):
+        m.update_layout(n_batch=1)
+    with pytest.warns(sparse.SparseEfficiencyWarning):
+        assert repr(m.update_layout(n_batch=1, on_inefficient="warn")).endswith("n_batch=1)")
+
+
+def test_modules_have_the_names_of_jax():
+    from sagax.experimental.sparse import bcoo, bcsr, coo, csr, util
+
+    assert bcoo.bcoo_rev is sparse.bcoo_rev and bcsr.BCSR is sparse.BCSR
+    assert coo.COO is sparse.COO and csr.CSC is sparse.CSC
+    info = util.SparseInfo((2, 2), True, True)
+    assert sparse.eye(2)._info == info
+
+
+# products with many elements in each row ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("rows", "count"), [(3, 900), (40, 100)])
+def test_products_of_long_rows(rows, count):
+    rng = np.random.default_rng(rows)
+    # some elements lie beyond the last row or column: padding
+    at = np.sort(rng.integers(0, rows + 1, count)).astype(np.int32)
+    columns = rng.integers(0, 8, count).astype(np.int32)
+    data = rng.normal(size=count).astype(np.float32)
+    inside = (at < rows) & (columns < 7)
+    dense = np.zeros((rows, 7))
+    np.add.at(dense, (at[inside], columns[inside]), data[inside])
+    indices = snp.stack([at, columns], 1)
+
+    def matrix(data):
+        return sparse.BCOO((data, indices), shape=(rows, 7), indices_sorted=True)
+
+    near = {"rtol": 1e-4, "atol": 1e-3}
+    for x in (rng.normal(size=7).astype("float32"), rng.normal(size=(7, 2)).astype("float32")):
+        w = rng.normal(size=np.shape(dense @ x)).astype("float32")
+        product = sagax.jit(lambda data, x: matrix(data) @ x)
+        np.testing.assert_allclose(product(data, x), dense @ x, **near)
+        loss = lambda d, x, w: ((matrix(d) @ x) * w).sum()  # noqa: E731
+        of_data, of_x = sagax.jit(sagax.grad(loss, (0, 1)))(data, x, w)
+        np.testing.assert_allclose(of_x, dense.T @ w, **near)
+        both = (
+            w.reshape(rows, -1)[np.minimum(at, rows - 1)] * x.reshape(7, -1)[np.minimum(columns, 6)]
+        )
+        np.testing.assert_allclose(of_data, np.where(inside, both.sum(1), 0), **near)
+        batched = sagax.vmap(lambda s: matrix(data) @ (s * x))(snp.arange(3.0))  # noqa: B023
+        np.testing.assert_allclose(batched[2], 2 * (dense @ x), **near)
+
+
+@pytest.mark.parametrize(
+    ("indices", "declared", "words"),
+    [
+        ([[0, 5], [1, 1]], {}, r"indices\[..., 0, :\] must be indices below the shape \(3, 3\)"),
+        ([[2, 0], [0, 1]], {"indices_sorted": True}, r"got \(0, 1\) after \(2, 0\)"),
+        ([[0, 1], [0, 1]], {"unique_indices": True}, "distinct indices"),
+    ],
+)
+def test_checks_of_indices(indices, declared, words):
+    data, indices = snp.ones(2), snp.array(indices)
+    sparse.BCOO((data, indices), shape=(3, 3), **declared)  # as in jax
+    with sagax.enable_checks(True):
+        with pytest.raises(ValueError, match=words):
+            sparse.BCOO((data, indices), shape=(3, 3), **declared)
+        padded = snp.array([[0, 1], [3, 3]])
+        found = sparse.BCOO((data, padded), shape=(3, 3), indices_sorted=True, unique_indices=True)
+        assert found.todense().sum() == 1

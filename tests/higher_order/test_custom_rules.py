@@ -70,8 +70,13 @@ def test_custom_gradient_used_wrongly(fun, kind, words):
 
 
 def test_custom_gradient_options_that_are_not_supported():
-    with pytest.raises(NotImplementedError, match="remat"):
-        sagax.custom_gradient(remat=True)
+    kind = sagax.experimental.hijax.ValAccum
+    with pytest.raises(NotImplementedError, match="both remat and with_accums"):
+        sagax.custom_gradient(lambda x: (x, lambda ct: ct), remat=True, with_accums=kind)
+    with pytest.raises(TypeError, match="with_accums must be ValAccum or RefAccum"):
+        sagax.grad(sagax.custom_gradient(lambda x: (x, lambda ct, dx: None), with_accums=3))(1.0)
+    with pytest.raises(TypeError, match="must return a pair"):
+        sagax.grad(sagax.custom_gradient(lambda x: x, remat=True))(1.0)
 
 
 # closure_convert ------------------------------------------------------------------------------------

@@ -176,3 +176,42 @@ def test_clear_caches_forgets_what_was_shared(compiled):
     sagax.clear_caches()
     lax.fori_loop(0, 3, body, 1.0)
     assert len(compiled) == 1
+
+
+def test_counters_do_not_trace_again():
+    calls = 0
+    used = 0
+
+    def body(carry, x):
+        nonlocal calls, used
+        calls += 1
+        used += 1
+        return carry + used, x
+
+    def counted(carry, x):
+        def count():
+            nonlocal calls
+            calls += 1
+
+        count()
+        return carry + x, x
+
+    # what is counted only has no effect on the program
+    for _ in range(3):
+        sagax.lax.scan(counted, 0.0, np.ones(3, np.float32))
+    assert calls == 1
+    # what is read, too, belongs to it
+    found = [int(sagax.lax.scan(body, 0, np.ones(3, np.float32))[0]) for _ in range(2)]
+    assert found == [3, 6] and calls == 3
+
+
+def test_branches_that_are_one_function_are_traced_once():
+    traced = []
+
+    def double(x):
+        traced.append(None)
+        return x * 2
+
+    found = [sagax.lax.switch(i, [double, snp.negative, double], 3.0) for i in range(3)]
+    assert list(map(float, found)) == [6.0, -3.0, 6.0]
+    assert len(traced) == 3

@@ -16,7 +16,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax import jit, lax, nn, random, vmap
+from sagax import errors, jit, lax, nn, random, vmap
 from sagax.scipy import special
 from sagax.scipy.stats import norm
 
@@ -230,3 +230,24 @@ def test_the_gradient_of_many_readers_grows_with_their_number(name):
     few, some, many = (instructions(readers(n), x) for n in (1, 4, 16))
     each = (some - few) / 3
     assert many - some <= 12 * 1.5 * each + 40
+
+
+def test_arrays_that_the_engine_cannot_count_are_refused():
+    """It aborts the process where the bytes of all buffers overflow 64 bits."""
+
+    def stacked(depth):
+        if depth == 0:
+            return snp.sin
+        inner = stacked(depth - 1)
+        return lambda x: lax.scan(lambda c, _: (inner(c), None), x, None, length=2)[0]
+
+    with pytest.raises(errors.ShapeError, match=r"shape \(2, 2, .* takes 4.61e\+18 bytes"):
+        jit(sagax.grad(stacked(60))).lower(1.0)
+    with pytest.raises(
+        errors.ShapeError, match=r"shape \(1099511627776, 1073741824\) and dtype float32"
+    ):
+        snp.zeros((2**40, 2**30))
+    assert (
+        jit(lambda: snp.zeros((2**31, 2**27)).sum()).lower().as_text().count("2147483648x134217728")
+        > 0
+    )

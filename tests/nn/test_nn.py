@@ -270,8 +270,8 @@ Q, K = np.ones((2, 3, 4, 5), np.float32), np.ones((2, 6, 2, 5), np.float32)
         (lambda: nn.one_hot(np.arange(3), 2.5), TypeError, ["num_classes", "integer"]),
         (
             lambda: nn.dot_product_attention(Q, K, K, implementation="cudnn"),
-            ValueError,
-            ["cudnn", "xla"],
+            TypeError,
+            ["bfloat16", "float32", "xla"],
         ),
         (lambda: nn.dot_product_attention(Q, K, K, implementation="y"), ValueError, ["'y'", "xla"]),
         (lambda: nn.dot_product_attention(Q[:, :, :3], K, K), TypeError, ["multiple", "3 vs 2"]),

@@ -9,8 +9,11 @@ its error (behavior_programs.py says how). Arguments name files; without, all ar
 """
 
 import json
+import os
 import sys
 from pathlib import Path
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"  # some programs use meshes
 
 import jax
 

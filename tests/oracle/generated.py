@@ -2,10 +2,10 @@
 
 Run with an interpreter that has jax 0.12, from any folder:
 
-    python tests/oracle/generated.py [CALLS_PER_FUNCTION] [MINUTES]
+    python tests/oracle/generated.py [CALLS_PER_FUNCTION] [MINUTES] [LINES]
 
 What is recorded already is not computed again: with a greater number the data grow. After so many MINUTES
-what there is by then is written; the next run goes on.
+what there is by then is written; the next run goes on. Results are kept in the file LINES meanwhile.
 
 It starts from calls that jax accepts (data/strict_calls.json), replaces operands by others of more dtypes, ranks, sizes
 and extremes, adds keywords, and puts transformations around; of the calls that jax refuses, a part is kept.
@@ -23,10 +23,12 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TextIO
 
 os.environ["JAX_DISABLE_MOST_OPTIMIZATIONS"] = "1"  # what matters is the time of compiling
+os.environ["XLA_FLAGS"] = "--xla_cpu_parallel_codegen_split_count=1"
 
 import jax
 
@@ -36,7 +38,18 @@ import generated_calls as g  # noqa: E402
 import strict_calls  # noqa: E402
 
 _MEMORY = 8 << 30  # bytes: a call that asks for more is refused
-_PATIENCE = 60  # seconds that a call may take
+_PATIENCE = 8  # seconds of CPU time that a call may take; lcm(INT_MIN, x) and hyp2f1 of unsigned integers do not end on jax
+_LIFE = 1500  # calls that one process makes: executables are not given back
+_TURN = 6  # calls of a function before the next has its turn
+_DONE = 7  # the exit status of a worker that has nothing left to do
+_SHARES = (
+    4,
+    55,
+    20,
+    8,
+    8,
+    5,
+)  # of the transformations; compiling one function takes the least time
 
 KEYWORDS: dict[str, list[str]] = {
     "axis": ["0", "-1", "1", "None", "(0, 1)", "(-1,)", "5", "()"], "axes": ["None", "(0, 1)", "(1, 0)", "1"], "keepdims": ["True"],
@@ -65,6 +78,11 @@ SIZES = set(
     " repeat tile pad diag diagflat bincount resize vander one_hot iota broadcasted_iota bernoulli factorial mask_indices tril_indices"
     " triu_indices fftfreq rfftfreq unpackbits packbits hilbert hankel toeplitz pascal dft hadamard".split()
 )
+ENDLESS = (
+    "scipy.special.hyp2f1",
+    "lax.lcm",
+    "numpy.lcm",
+)  # many operands make jax's series go on for minutes
 EXTREME = {"ix", "u32", "big", "fx", "i16", "i8"}
 NUMBERS = ["2", "0.5", "True", "-1", "1j", "3.0", "0", "[1.0, 2.0, 3.0, 4.0]", "[1, 2, 3, 4]", "np.float32(0.3)", "np.int8(3)", "np.arange(4.0)", "[v, v]"]  # fmt: skip
 KINDS = [g.FLOATS, g.INTEGERS, g.BOOLEANS, g.COMPLEX]
@@ -76,6 +94,8 @@ def mutated(call: str, parameters: list[str], rng: random.Random) -> str:
     if not re.fullmatch(r"[\w.]+\(.*\)", call):
         return call
     head, rest = call.split("(", 1)
+    if head in ENDLESS:
+        return call
     arguments = rest[:-1]
     tokens = [t for t in dict.fromkeys(re.findall(r"\b[a-z]\w*\b", arguments)) if t in EVERY]
     style = rng.random()
@@ -107,43 +127,51 @@ def parameters_of(name: str, names: dict[str, Any]) -> list[str]:
     return [p.name for p in found if p.default is not p.empty]
 
 
-def record(count: int, first: int, known: dict[str, Any], out: TextIO) -> None:
-    """Write, from base call number `first` on, a line for each call and one for what it gives."""
+def record(count: int, known: dict[str, Any], left_out: set[str], out: TextIO) -> bool:
+    """Write a line for each call before it is made and one for what it gives; whether all are done.
+
+    The functions take turns, so that what is there after any time is spread evenly.
+    """
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     values = g.operands(jax)
     names = strict_calls.scope(jax)
-    for n, start in enumerate(_bases()):
-        if n < first:
-            continue
-        parameters = parameters_of(start.split("(")[0], values | names)
-        rng = random.Random(zlib.crc32(start.encode()))
-        kept = refused = 0
-        seen = set()
-        for attempt in range(4 * count):
-            if kept >= count:
-                break
-            plain = attempt < len(g.TRANSFORMATIONS)
-            text = start if plain else mutated(start, parameters, rng)
-            way = g.TRANSFORMATIONS[attempt % len(g.TRANSFORMATIONS)]
-            call = f"{way} {text}"
-            if call in seen:
-                continue
+    bases = _bases()
+    random.Random(0).shuffle(bases)
+    turns = [_calls_of(base, parameters_of(base.split("(")[0], values | names)) for base in bases]
+    kept, refused, made = [0] * len(bases), [0] * len(bases), 0
+    for goal in range(_TURN, count + _TURN, _TURN):
+        for n, turn in enumerate(turns):
+            for _, call in zip(range(4 * _TURN), turn, strict=False):
+                if call not in known and call not in left_out:
+                    print(json.dumps([call]), file=out, flush=True)
+                    try:
+                        known[call] = g.outcome(jax, names, values, call)
+                    except SyntaxError:
+                        known[call] = None
+                    print(json.dumps([call, known[call]]), file=out, flush=True)
+                    made += 1
+                found = known.get(call)
+                raises = isinstance(found, str)
+                refused[n] += raises
+                kept[n] += found is not None and (not raises or refused[n] <= goal // 4)
+                if kept[n] >= goal:
+                    break
+            if made > _LIFE:
+                return False
+    return True
+
+
+def _calls_of(base: str, parameters: list[str]) -> Iterator[str]:
+    """The calls made from one: first under each transformation as it is, then with other operands."""
+    rng = random.Random(zlib.crc32(base.encode()))
+    seen = {f"{way} {base}" for way in g.TRANSFORMATIONS}
+    yield from (f"{way} {base}" for way in g.TRANSFORMATIONS if _says_something(f"{way} {base}"))
+    for _ in range(1000):
+        text = mutated(base, parameters, rng)
+        call = f"{rng.choices(g.TRANSFORMATIONS, _SHARES)[0]} {text}"
+        if call not in seen and _says_something(call):
             seen.add(call)
-            found = known.get(call)
-            if found is None:
-                print(json.dumps([n, call]), file=out, flush=True)
-                try:
-                    found = g.outcome(jax, names, values, call)
-                except SyntaxError:
-                    continue
-            if isinstance(found, str):
-                if refused >= count // 4:
-                    continue
-                refused += 1
-            kept += 1
-            if call not in known:
-                print(json.dumps([n, call, found]), file=out, flush=True)
-        print(json.dumps([n, "end"]), file=out, flush=True)
+            yield call
 
 
 def _says_something(call: str) -> bool:
@@ -160,44 +188,71 @@ def _bases() -> list[str]:
     return list(json.loads(text))
 
 
-def main(count: int, minutes: float) -> None:
-    """Record in processes of their own: a function whose call does not end is left where it is."""
+def main(count: int, minutes: float, lines: Path) -> None:
+    """Record in a process of its own: it ends where a call does not end, and goes on behind it."""
     end = time.monotonic() + 60 * minutes
-    lines = Path(tempfile.mkstemp(suffix=".jsonl")[1])
-    first, total = 0, len(_bases())
-    while first < total and time.monotonic() < end:
-        command = [sys.executable, __file__, str(count), str(first), str(lines)]
+    command = [sys.executable, __file__, str(count), "0", str(lines), "worker"]
+    while time.monotonic() < end:
         child = subprocess.Popen(command)
-        size = -1
+        size, since = lines.stat().st_size if lines.exists() else 0, float("inf")
         while child.poll() is None:
-            time.sleep(_PATIENCE)
-            if size == (size := lines.stat().st_size) or time.monotonic() > end:
+            time.sleep(1)
+            now, spent = lines.stat().st_size if lines.exists() else 0, _cpu_seconds(child.pid)
+            if now != size:  # it has begun, too
+                size, since = now, spent
+            if time.monotonic() > end or spent > since + _PATIENCE:
                 child.kill()
-        if child.returncode == 0 or time.monotonic() > end:
+        if child.returncode == _DONE:
             break
-        last = json.loads(lines.read_text().splitlines()[-1])
-        print("does not end, or dies:", last[1], flush=True)
-        first = last[0] + 1
-    found = [json.loads(line) for line in _whole_lines(lines)]
+    collect(lines)
+
+
+def _cpu_seconds(pid: int) -> float:
+    """The CPU time of a process that runs: on a busy machine, what a call takes says nothing."""
+    try:
+        return time.clock_gettime(~pid << 3 | 2)  # as clock_getcpuclockid(3) of Linux builds it
+    except OSError:  # it has ended
+        return 0.0
+
+
+def collect(lines: Path) -> None:
+    """Add what is in the lines to the data."""
     rows = dict(g.recorded()) if g.DATA.exists() else {}
-    rows |= {row[1]: row[2] for row in found if len(row) == 3 and _says_something(row[1])}
+    found = {row[0]: row[1] for row in _whole_lines(lines) if len(row) == 2 and row[1] is not None}
+    rows |= {call: value for call, value in found.items() if _says_something(call)}
     with gzip.GzipFile(g.DATA, "wb", 9, mtime=0) as file:
         file.write(json.dumps(list(rows.items()), separators=(",", ":")).encode())
     print(len(rows), "calls")
 
 
-def _whole_lines(path: Path) -> list[str]:
+def _whole_lines(path: Path) -> list[list[Any]]:
     """The lines of a file, without a last one that was cut off."""
-    return path.read_text().rpartition("\n")[0].splitlines()
+    whole = []
+    for line in path.read_text().splitlines() if path.exists() else []:
+        try:
+            whole.append(json.loads(line))
+        except ValueError:  # the process ended while it wrote
+            continue
+    return whole
+
+
+def work(count: int, lines: Path) -> None:
+    """Record until there is enough, or until the process is old."""
+    found = _whole_lines(lines)
+    known = dict(g.recorded()) if g.DATA.exists() else {}
+    known |= {row[0]: row[1] for row in found if len(row) == 2}
+    left_out = {row[0] for row in found if len(row) == 1} - set(known)
+    with open(lines, "a", encoding="utf-8") as out:
+        print(file=out)
+        done = record(count, known, left_out, out)
+    sys.exit(_DONE if done else 0)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 3:
-        known = dict(g.recorded()) if g.DATA.exists() else {}
-        with open(sys.argv[3], "a", encoding="utf-8") as out:
-            record(int(sys.argv[1]), int(sys.argv[2]), known, out)
+    calls = int(sys.argv[1]) if len(sys.argv) > 1 else 34
+    time_limit = float(sys.argv[2]) if len(sys.argv) > 2 else 1e6
+    path = Path(sys.argv[3]) if len(sys.argv) > 3 else Path(tempfile.mkstemp(suffix=".jsonl")[1])
+    if sys.argv[4:] == ["worker"]:
+        work(calls, path)
     else:
-        main(
-            int(sys.argv[1]) if len(sys.argv) > 1 else 30,
-            float(sys.argv[2]) if len(sys.argv) > 2 else 1e6,
-        )
+        main(calls, time_limit, path)

@@ -1,6 +1,6 @@
 """Records what the programs in tests/libraries print on jax, to tests/data/libraries.json.
 
-python tests/oracle/libraries.py     (where jax 0.12 and the LIBRARIES of the Makefile are installed)
+python tests/oracle/libraries.py     (where jax 0.12 and tests/libraries/requirements.txt are installed)
 """
 
 import json

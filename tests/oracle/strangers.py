@@ -1,4 +1,4 @@
-"""Checks the programs of tests/autofix/strangers, visitors, guests, newcomers and healthy with jax.
+"""Checks the programs of tests/autofix/strangers, visitors, guests, newcomers, wayfarers, arrivals, strollers and healthy with jax.
 
 python tests/oracle/strangers.py [--folder FOLDER] [NAME ...]     (where jax 0.12 is installed)
 
@@ -24,6 +24,11 @@ FOLDERS = (
     "guests/healthy",
     "newcomers",
     "newcomers/healthy",
+    "wayfarers",
+    "wayfarers/healthy",
+    "arrivals",
+    "arrivals/healthy",
+    "strollers",
     HEALTHY,
 )
 PROBE = """

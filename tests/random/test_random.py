@@ -659,3 +659,22 @@ def test_complex_lognormal():
     drawn = random.lognormal(key, 0.5, (4,), "complex64")
     expected = snp.exp(0.5 * random.normal(key, (4,), "complex64"))
     np.testing.assert_allclose(drawn, expected, rtol=1e-6)
+
+
+def test_gamma_variates_of_a_batch_have_derivatives():
+    """Those of each key alone, whichever is mapped."""
+    keys = sagax.random.split(sagax.random.key(0), 3)
+    a = snp.array([1.5, 0.5])
+
+    def draw(key, a):
+        return sagax.random.dirichlet(key, a)
+
+    values = sagax.vmap(draw, (0, None))(keys, a)
+    slopes = sagax.jacrev(sagax.vmap(draw, (0, None)), 1)(keys, a)
+    both = sagax.vmap(draw)(keys, snp.stack([a, 2 * a, a]))
+    for i, key in enumerate(keys):
+        np.testing.assert_allclose(values[i], draw(key, a), rtol=1e-6)
+        np.testing.assert_allclose(slopes[i], sagax.jacrev(draw, 1)(key, a), rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(both[i], draw(key, 2 * a if i == 1 else a), rtol=1e-6)
+    shared = sagax.vmap(lambda a: sagax.random.gamma(keys[0], a))(a)
+    np.testing.assert_allclose(shared, [sagax.random.gamma(keys[0], x) for x in a], rtol=1e-6)

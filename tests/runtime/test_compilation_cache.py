@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,43 @@ def test_clear_removes_entries_and_what_killed_processes_left(store):
     assert [f.name for f in Path(store.folder).iterdir()] == ["secret"]
 
 
+@pytest.mark.parametrize("year", [1971, 2200])
+def test_times_of_another_clock_change_no_contents(store, year):
+    """The clock jumped, or files come from a machine whose clock is wrong."""
+    when = (year - 1970) * 31_556_952
+    payload = b"x" * 1000
+    for i in range(10):
+        store.write(f"k{i}", FACTS, payload, NO_BOUND)
+        os.utime(entry_file(store, f"k{i}"), (when, when))
+    assert store.read("k0").payload == payload
+    assert abs(entry_file(store, "k0").stat().st_mtime - time.time()) < 60  # is used now
+    for i in range(10, 20):
+        store.write(f"k{i}", FACTS, payload, 6000)
+    assert store.summary().size <= 6000
+    assert store.read("k19").payload == payload
+
+
+def test_a_full_disk_leaves_what_was_there(store):
+    """The system refuses to write more than the first bytes of an entry."""
+    store.write("a", FACTS, b"program", NO_BOUND)
+    code = """
+import resource
+at = store.Store(sys.argv[1])
+resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))
+for key in ("a", "b"):
+    try:
+        at.write(key, {"name": key}, bytes(100_000), -1)
+    except OSError as error:
+        print(error.strerror)
+"""
+    child = [sys.executable, "-c", LOAD_STORE + code, store.folder]
+    done = subprocess.run(child, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["File too large"] * 2
+    assert store.read("a") == (FACTS, b"program")
+    assert store.read("b") is None
+    assert sorted(os.listdir(store.folder)) == ["a.program", "secret"]
+
+
 # -- many processes -------------------------------------------------------------------------------
 
 
@@ -326,6 +364,28 @@ def test_the_command_shows_and_clears(run_cached, run_python, tmp_path):
     assert "Removed 1 programs" in shown
     assert "0 programs" in shown
     assert not list(tmp_path.glob("programs-*/*.program"))
+
+
+def test_a_full_disk_changes_no_result(run_cached, run_python, tmp_path):
+    *_, y = run_cached(SAGAX_CACHE_DIR=str(tmp_path / "other"))
+    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+    done = run_python("-c", limit + PROGRAM, env={"SAGAX_CACHE_DIR": str(tmp_path)})
+    *counts, z = json.loads(done.stdout)
+    assert counts == [0, 1, 0, 0]
+    assert z == y
+    assert done.stderr.count("compiled programs are not kept in") == 1
+
+
+def test_two_versions_share_a_folder(run_cached, tmp_path):
+    """The next version, whose entries have another form, neither reads nor breaks those of this one."""
+    other = "from sagax._src.runtime import compilation_cache, disk_store\n"
+    other += "compilation_cache._FORMAT, disk_store._MAGIC = '2', b'sagax program 2\\n'\n"
+    *_, y = run_cached()
+    *counts, z = run_cached(other + PROGRAM)
+    assert counts == [0, 1, 1, 0] and z == y
+    assert run_cached()[:4] == [1, 0, 0, 0]
+    assert run_cached(other + PROGRAM)[:4] == [1, 0, 0, 0]
+    assert len(list(tmp_path.glob("programs-*/*.program"))) == 2
 
 
 @pytest.fixture

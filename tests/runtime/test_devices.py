@@ -100,7 +100,9 @@ def _without_plugin(monkeypatch):
 def test_a_platform_that_was_left_out(run_python):
     program = "import sagax; sagax.devices('gpu')"
     done = run_python("-c", program, env={"JAX_PLATFORMS": "cpu"}, status=1)
-    assert "'cuda' was left out: the option 'platforms' (JAX_PLATFORMS) names cpu" in done.stderr
+    assert (
+        "'cuda': it was left out: the option 'platforms' (JAX_PLATFORMS) names cpu" in done.stderr
+    )
     assert "JAX_PLATFORMS=cpu,cuda" in done.stderr
 
 

@@ -408,3 +408,32 @@ def test_derivative_of_beta_in_a_huge_argument():
     for b in (1e6, 1e15):
         expected = scipy.special.beta(-0.5, b) / (2 * b)
         np.testing.assert_allclose(sagax.grad(special.beta, 1)(-0.5, b), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("order", [0, 1, 6, 45])
+def test_bessel_functions_of_the_first_kind(order):
+    z = np.concatenate([[0.0], both(-8, 3), grid(-120, 120)]).astype(np.float32)
+    want = scipy.special.jv(np.arange(order + 1)[:, None], z.astype(np.float64))
+    found = np.asarray(special.bessel_jn(z, v=order))
+    assert found.dtype == np.float32 and found.shape == want.shape
+    np.testing.assert_allclose(found, want, rtol=0, atol=6e-7)
+    with sagax.enable_x64():
+        wide = np.asarray(special.bessel_jn(z.astype(np.float64), v=order))
+    np.testing.assert_allclose(wide, want, rtol=0, atol=3e-14)
+
+
+def test_derivatives_and_bad_arguments_of_bessel_functions():
+    orders = np.arange(3)
+    for z in (2.0, -0.5, 0.0):
+        first = sagax.jacfwd(lambda z: special.bessel_jn(z, v=2))
+        np.testing.assert_allclose(first(z), scipy.special.jvp(orders, z), atol=1e-6)
+        second = sagax.jacrev(first)(z)
+        np.testing.assert_allclose(second, scipy.special.jvp(orders, z, 2), atol=1e-6)
+    assert special.bessel_jn(jnp.ones((2, 3), jnp.float16), v=1).dtype == np.float16
+    for bad in (1.5, "1"):
+        with pytest.raises(ArgumentError, match="argument v"):
+            special.bessel_jn(1.0, v=bad)
+    with pytest.raises(ValueError, match="not negative"):
+        special.bessel_jn(1.0, v=-1)
+    with pytest.raises(TypeError, match="real numbers"):
+        special.bessel_jn(1j, v=1)

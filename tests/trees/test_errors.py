@@ -10,6 +10,7 @@ from collections import OrderedDict, UserDict, defaultdict, deque, namedtuple
 import numpy as np
 import pytest
 
+import sagax
 from sagax import tree, tree_util
 from sagax._src import trees
 
@@ -497,3 +498,40 @@ def test_a_container_that_is_a_leaf_is_explained(value, word):
 )
 def test_other_leaves_and_nodes_need_no_explanation(value):
     assert trees.container_hint(value) == ""
+
+
+class FailsToFlatten:
+    """A node whose flatten function raises."""
+
+
+def _fail(_):
+    raise KeyError("no children")
+
+
+tree_util.register_pytree_node(FailsToFlatten, _fail, lambda _, __: FailsToFlatten())
+
+
+@pytest.mark.parametrize("make", [lambda: {1: 1, "a": 2}, FailsToFlatten], ids=["keys", "raises"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        tree_util.tree_leaves,
+        tree_util.tree_leaves_with_path,
+        lambda tree: tree_util.tree_leaves([tree], is_leaf=lambda _: False),
+        sagax.jit(lambda tree: tree),
+        sagax.grad(lambda tree: 1.0),
+    ],
+    ids=["leaves", "paths", "is_leaf", "jit", "grad"],
+)
+def test_errors_in_flattening_use_up_no_recursion_depth(make, use):
+    """The engine enters a level of recursion per container, which it does not leave on errors."""
+    tree = make()
+    for _ in range(200):
+        tree = [tree]
+    seen = set()
+    for _ in range(120):  # of 10,000 levels, or 1,000 on Python 3.11
+        with pytest.raises((ValueError, KeyError)) as caught:
+            use(tree)
+        seen.add(str(caught.value))
+    assert len(seen) == 1
+    assert tree_util.tree_leaves(["fine"]) == ["fine"]

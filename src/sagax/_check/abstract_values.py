@@ -197,7 +197,7 @@ class Instance(Value):
 
 
 class Clock(Value):
-    """A reading of a clock, with the calls that nobody had waited for, by the earlier reading."""
+    """A reading of a clock, with the calls that were still running at the earlier reading."""
 
     __slots__ = ("pending", "seen")
 

@@ -1,4 +1,4 @@
-"""Interpret a source file abstractly: the module, then what it traces, then functions that nobody called."""
+"""Interpret a source file abstractly: the module, then what it traces, then functions without a call."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Interpreter(Transforms):
         return function.node in self.traced_nodes
 
     def _run_alone(self, function: Function) -> None:
-        """Run a function that is called from elsewhere, on arguments of which nothing is known."""
+        """Run a function that is called from elsewhere, on unknown arguments."""
         scope = function.scope
         frame = Frame(scope, 0, scope.root, function)
         arguments = function.node.args

@@ -200,7 +200,7 @@ class Machine(abc.ABC):
         return value.level >= ABSTRACT and isinstance(value, (Array, Tree))
 
     def fresh(self) -> Value:
-        """Return a value of which nothing is known."""
+        """Return an unknown value."""
         return Unknown()
 
     # --- random keys ---

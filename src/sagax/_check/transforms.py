@@ -47,7 +47,7 @@ _NUMBER_ANNOTATIONS = frozenset(
     "bool int float complex Array ndarray ArrayLike Float Int Bool Num Scalar FloatArray".split()
 )
 _CONTEXTS = 3  # in which one transformation of one function is looked at
-_FEW = 5  # compilations of one line that nobody minds, as of RecompilationWarning
+_FEW = 5  # compilations of one line without a finding, as of RecompilationWarning
 
 
 class Transforms(Calls):

@@ -32,18 +32,23 @@ def render_page(functions: Sequence[FunctionFacts], title: str, seconds: float) 
     most = max([f.total for f in functions], default=0.0) or 1.0
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{_count_text(len(functions), 'compiled function')}; the program took {_format_seconds(seconds)}, "
-        f"of which compiling {_format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
-        f"compiled {_format_seconds(sum(f.run_seconds for f in functions))}. A click opens a function. "
+        f"<p>{_count_text(len(functions), 'compiled function')}; the program took {format_seconds(seconds)}, "
+        f"of which compiling {format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
+        f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. A click opens a function. "
         "Operations and bytes are estimates made from the traced program, before the compiler fused "
         "anything.</p>",
         *[_function(f, most) for f in functions],
     ]
     text = "\n".join(body)
+    return document(title, text)
+
+
+def document(title: str, body: str) -> str:
+    """Return a self-contained page in the style of the report."""
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{text}\n</body>\n</html>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -52,10 +57,10 @@ def _function(f: FunctionFacts, most: float) -> str:
     return (
         '<details class="function">\n'
         f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
-        f'<span class="total">{_format_seconds(f.total)}</span></summary>\n'
+        f'<span class="total">{format_seconds(f.total)}</span></summary>\n'
         f'<div class="bar" style="width: {width:.1f}%"></div>\n'
-        f"<p>{_count_text(f.runs, 'run')} in {_format_seconds(f.run_seconds)}; {_count_text(f.times, 'compilation')} in "
-        f"{_format_seconds(f.compile_seconds)}; at most about {_format_bytes(f.peak)} in use at once.</p>\n"
+        f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}; {_count_text(f.times, 'compilation')} in "
+        f"{format_seconds(f.compile_seconds)}; at most about {format_bytes(f.peak)} in use at once.</p>\n"
         f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
         f"<h3>Captured constants</h3>\n{_constants(f)}\n"
         f"<h3>Source lines, what they became, what that costs in a run</h3>\n{_lines(f.lines)}\n"
@@ -69,18 +74,18 @@ def _compilations(f: FunctionFacts) -> str:
     for one, cause in zip(f.compilations, f.causes, strict=True):
         origin = "from the cache on disk" if one.loaded else "compiled"
         origin += f" ({one.why})" if one.why else ""
-        seconds = [_format_seconds(s) for s in one.seconds]
-        rows.append([_code(cause), *seconds, html.escape(origin)])
+        seconds = [format_seconds(s) for s in one.seconds]
+        rows.append([code(cause), *seconds, html.escape(origin)])
     missing = f.times - len(f.compilations)
     more = f'<p class="muted">and {missing} more</p>' if missing else ""
-    return _table("compilations", ["cause", "trace#", "lower#", "XLA#", "origin"], rows) + more
+    return table("compilations", ["cause", "trace#", "lower#", "XLA#", "origin"], rows) + more
 
 
 def _constants(f: FunctionFacts) -> str:
     if not f.constants:
         return '<p class="muted">none of a kilobyte or more</p>'
-    rows = [[_code(c.kind), _format_bytes(c.size)] for c in f.constants]
-    return _table("constants", ["array", "size#"], rows)
+    rows = [[code(c.kind), format_bytes(c.size)] for c in f.constants]
+    return table("constants", ["array", "size#"], rows)
 
 
 def _lines(lines: Sequence[Line]) -> str:
@@ -91,17 +96,17 @@ def _lines(lines: Sequence[Line]) -> str:
         operations = "\n".join(line.operations)
         if line.more:
             operations += f"\n... and {line.more} more"
-        source = f"{_code(line.text)}<br>" if line.text else ""
+        source = f"{code(line.text)}<br>" if line.text else ""
         location = f'<span class="muted">{html.escape(_location(line))}</span>'
         rows.append(
             [
                 f"{source}{location}",
                 f'<pre class="ops">{html.escape(operations)}</pre>',
-                _format_number(line.flops),
-                _format_bytes(line.moved),
+                format_number(line.flops),
+                format_bytes(line.moved),
             ]
         )
-    return _table("lines", ["source", "operations", "FLOPs#", "bytes#"], rows)
+    return table("lines", ["source", "operations", "FLOPs#", "bytes#"], rows)
 
 
 def _memory(lines: Sequence[Line]) -> str:
@@ -109,21 +114,21 @@ def _memory(lines: Sequence[Line]) -> str:
         return '<p class="muted">the traced program was not kept</p>'
     rows = [
         [
-            _code(line.text or _location(line)),
+            code(line.text or _location(line)),
             html.escape(_location(line)),
-            _format_bytes(line.results),
-            _format_bytes(line.alive),
+            format_bytes(line.results),
+            format_bytes(line.alive),
         ]
         for line in sorted(lines, key=lambda x: x.alive, reverse=True)
     ]
-    return _table("memory", ["source", "at", "its results#", "in use meanwhile#"], rows)
+    return table("memory", ["source", "at", "its results#", "in use meanwhile#"], rows)
 
 
 def _location(line: Line) -> str:
     return f"{line.file}:{line.number}" if line.number else line.file
 
 
-def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Render a table of HTML cells; a head that ends in # is over numbers."""
     kinds = [' class="n"' if h.endswith("#") else "" for h in heads]
     head = "".join([f"<th{k}>{h.rstrip('#')}</th>" for h, k in zip(heads, kinds, strict=True)])
@@ -136,7 +141,8 @@ def _table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> st
     return f'<table class="{name}"><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>'
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Render text as code."""
     return f"<code>{html.escape(text)}</code>"
 
 
@@ -144,7 +150,8 @@ def _count_text(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
-def _format_seconds(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
+    """Format a duration."""
     if seconds >= 1:
         return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.3g} ms"
@@ -158,9 +165,11 @@ def _format_scaled(x: float, base: float, units: Sequence[str]) -> str:
     return f"{x:.3g} {units[k]}".rstrip()
 
 
-def _format_number(x: float) -> str:
+def format_number(x: float) -> str:
+    """Format a number with a unit of thousands."""
     return _format_scaled(x, 1000, ("", "k", "M", "G", "T", "P"))
 
 
-def _format_bytes(x: float) -> str:
+def format_bytes(x: float) -> str:
+    """Format a size."""
     return _format_scaled(x, 1024, ("B", "KiB", "MiB", "GiB", "TiB"))

@@ -5,8 +5,7 @@ same object, so a cache key holds the object itself and compares it by identity.
 value. Each thread overrides it with the `with` blocks it is in; a thread in none reads the value of
 the process.
 
-The tables below define everything: an option is one field of `Settings`. An option that exists only
-because jax has one of that name is one row of `_IGNORED`.
+An option is one field of `Settings`, or one row of `_IGNORED` if it exists only because jax has it.
 """
 
 from __future__ import annotations
@@ -273,6 +272,7 @@ class Settings:
     no_collectives: frozenset = _staged(
         _axes, frozenset(), "Explicit mesh axes along which no operation may exchange data"
     )
+    auto_pcast: bool = _staged(flag, True, "cast what is shared where others vary, in shard_map")
     xla_metadata: str = _staged(
         text, "", "attributes for XLA of all operations, as MLIR writes them"
     )
@@ -394,10 +394,11 @@ class Settings:
     )
     # non-default values of the options in _IGNORED: (name, value), by name
     ignored: tuple[tuple[str, Any], ...] = ()
-    # the mesh in force, with and without its devices (core/meshes.py): no options, but part of the
-    # same blocks and cache keys
+    # no options, but part of the same blocks and cache keys: the mesh in force, with and without its
+    # devices (core/meshes.py), and the users' contexts with their values (api/user_contexts.py)
     mesh: Any = None
     abstract_mesh: Any = None
+    user_contexts: tuple[tuple[Any, Any], ...] = ()
 
     key: Settings = field(init=False, repr=False)
 
@@ -456,7 +457,6 @@ _IGNORED: dict[str, tuple[Kind, Any]] = {
     "compilation_cache_expect_pgle": (flag, False),
     "remove_custom_partitioning_ptr_from_cache_key": (flag, False),
     "disallow_mesh_context_manager": (flag, False),
-    "auto_pcast": (flag, True),
     "allow_f16_reductions": (flag, True),
     "use_emit_pipeline_primitive": (flag, False),
     "bcoo_cusparse_lowering": (flag, False),
@@ -547,8 +547,8 @@ _BY_NAME: Final = {
     for prefix in ("jax_", "")
 }
 _VARIABLES: Final = {"SAGAX_CACHE_DIR": "compilation_cache_dir"}  # names of no option
-_MESHES: Final = ("mesh", "abstract_mesh")
-_STAGED = frozenset([*(option.name for option in OPTIONS.values() if option.staged), *_MESHES])
+_NO_OPTIONS: Final = ("mesh", "abstract_mesh", "user_contexts")
+_STAGED = frozenset([*(option.name for option in OPTIONS.values() if option.staged), *_NO_OPTIONS])
 
 _instances: dict[tuple[Any, ...], Settings] = {}
 
@@ -622,8 +622,10 @@ def _checked(option: Option, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=1024)
 def _applied(settings: Settings, changes: Changes) -> Settings:
-    without_effect = [c for c in changes if c[0] not in _MESHES and OPTIONS[c[0]].ignored]
+    without_effect = [c for c in changes if c[0] not in _NO_OPTIONS and OPTIONS[c[0]].ignored]
     fields = {name: value for name, value in changes if (name, value) not in without_effect}
+    contexts = {**dict(settings.user_contexts), **dict(fields.get("user_contexts", ()))}
+    fields["user_contexts"] = tuple(sorted(contexts.items()))
     ignored = dict(settings.ignored)
     ignored.update(without_effect)
     nondefault = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)

@@ -97,6 +97,9 @@ class _LazyModule:
         self._name = name
         self._namespace = namespace
 
+    def __reduce__(self) -> Any:
+        return importlib.import_module, (self._name,)  # as cloudpickle pickles modules: by name
+
     def __getattr__(self, attribute: str) -> Any:
         module = _load(self._name)
         for alias, value in list(self._namespace.items()):
@@ -123,12 +126,18 @@ def lazy_imports() -> bool:
 _OF_THE_FILE = ("TYPE_CHECKING", "annotations")  # what every such package imports for itself
 
 
-def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def lazy_names(
+    package: str,
+    prepare: Callable[[list[Any]], Any] | None = None,
+    foreign: str = "",
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make `__getattr__` and `__dir__` of a package, for the names that its `_lazy_names` imports.
 
     That module is read on the first such use, and never run. With a name come all others of its
     module, which must be called otherwise: once imported, a module stands in the package itself.
     `__all__` has every public name, so that `from package import *` imports the lazy ones, too.
+    `prepare` gets the values that are imported, before anybody else does. `foreign` names a module whose `FUNCTIONS` say what to
+    use in place of names of other libraries.
     """
     namespace = vars(sys.modules[package])
 
@@ -146,15 +155,23 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         # Python asks packages for names like `__path__` which none of them has.
         path = None if name.startswith("__") else table().get(name)
         if path is None:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            text = f"module {package!r} has no attribute {name!r}"
+            instead = _load(foreign).FUNCTIONS.get(name) if foreign and path is None else None
+            if instead:
+                text += f"; use {instead}"
+            raise AttributeError(text, name=name, obj=sys.modules[package])
         home, _, attribute = path.rpartition(".")
         if home == package:
             return _load(path)
         module = _load(home)
-        for other, its_path in table().items():
-            its_home, _, attribute = its_path.rpartition(".")
-            if its_home == home:  # what somebody put there in the meantime stays
-                namespace.setdefault(other, getattr(module, attribute))
+        paths = [(other, its_path.rpartition(".")) for other, its_path in table().items()]
+        found = {
+            other: getattr(module, at) for other, (its_home, _, at) in paths if its_home == home
+        }
+        if prepare is not None:
+            prepare(list(found.values()))
+        for other, value in found.items():  # what somebody put there in the meantime stays
+            namespace.setdefault(other, value)
         return namespace[name]
 
     def every_name() -> list[str]:

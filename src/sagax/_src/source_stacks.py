@@ -9,6 +9,7 @@ user's call as possible.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -114,6 +115,22 @@ def apart(fun: Callable[..., Any], *args: Any) -> Any:
         here.restore(before)
 
 
+@contextlib.contextmanager
+def transformation(name: str | None) -> Iterator[str]:
+    """Context manager: operations are those of a transformation that the user called, `jvp` or `vmap`.
+
+    It gives the scope around. Without a name it changes nothing: rules of operations call transformations, too.
+    """
+    here = written.here
+    before = here.scope
+    if name is not None:
+        here.scope = joined_scopes(before, f"{name}()")
+    try:
+        yield before
+    finally:
+        here.scope = before
+
+
 # Attributes of operations, as a part of their scope ----------------------------------------------------
 
 _METADATA = re.compile(r"/?(\{(?:[^{}\"]|\"(?:[^\"\\]|\\.)*\")*\})")
@@ -121,8 +138,27 @@ _ATTRIBUTE = re.compile(r"\"((?:[^\"\\]|\\.)*)\" = (\"(?:[^\"\\]|\\.)*\")")
 
 
 def joined_scopes(outer: str, inner: str) -> str:
-    """Join two scopes, of which either may be empty."""
-    return f"{outer}/{inner}" if outer and inner else outer or inner
+    """Join two scopes, either may be empty: `a` and `b` to `a/b`, `vmap()` and `a/b` to `vmap(a)/b`."""
+    if not outer or not inner:
+        return outer or inner
+    begin = outer.rstrip(")")
+    if begin[-1:] != "(" or inner[0] == "{":
+        return f"{outer}/{inner}"
+    first, slash, others = inner.partition("/")
+    return f"{begin}{first}{outer[len(begin) :]}{slash}{others}"
+
+
+def scope_inside(scope: str, outer: str) -> str:
+    """Return the part of a scope inside of `outer`: that which `joined_scopes` joins with it."""
+    if not outer or scope == outer:
+        return "" if outer else scope
+    begin = outer.rstrip(")")
+    if begin[-1:] != "(":
+        return scope[len(outer) + 1 :] if scope.startswith(f"{outer}/") else scope
+    if not scope.startswith(begin):
+        return scope
+    first, slash, others = scope[len(begin) :].partition("/")
+    return f"{first[: len(begin) - len(outer)]}{slash}{others}"
 
 
 def _quoted(text: str) -> str:
@@ -133,11 +169,6 @@ def metadata_scope(marks: Iterable[tuple[str, str]]) -> str:
     """Write attributes as a part of a scope."""
     found = ", ".join(f"{_quoted(k)} = {_quoted(v)}" for k, v in marks)
     return f"{{{found}}}" if found else ""
-
-
-def metadata_of(scope: str) -> str:
-    """Return the attributes of a scope alone."""
-    return "/".join(_METADATA.findall(scope))
 
 
 def split_metadata(scope: str) -> tuple[str, dict[str, str]]:

@@ -29,12 +29,9 @@ from sagax._src.core.avals import ShapedArray
 from sagax._src.core.high_types import HiPspec, HiType, MappingSpec, aval_method, aval_property
 from sagax._src.core.references import AbstractRef
 from sagax._src.core.tangents import Zero, is_linear
+from sagax._src.higher_order.accumulators import GradAccum, NullAccum, RefAccum, ValAccum
 from sagax._src.higher_order.high_primitives import (
-    GradAccum,
     HiPrim,
-    NullAccum,
-    RefAccum,
-    ValAccum,
     jvp_from_lin,
     linearize_from_jvp,
     register_hitype,

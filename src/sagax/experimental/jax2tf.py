@@ -41,7 +41,7 @@ def _tensorflow() -> Any:
 
 
 def convert(
-    fun_jax: Callable,
+    fun_jax: Callable[..., Any],
     *,
     polymorphic_shapes: Any = None,
     polymorphic_constraints: Sequence[str] = (),
@@ -50,7 +50,7 @@ def convert(
     native_serialization: bool | None = None,
     native_serialization_platforms: Sequence[str] | None = None,
     native_serialization_disabled_checks: Sequence[export.DisabledSafetyCheck] = (),
-) -> Callable:
+) -> Callable[..., Any]:
     """Convert `fun_jax` to a function of TensorFlow tensors, for `tf.function` and saved models.
 
     Each call exports the function for the shapes and dtypes of its arguments. TensorFlow compiles the
@@ -139,7 +139,9 @@ def _specifications(
     return tree.unflatten(specs)
 
 
-def _with_gradient(tf: Any, exported: export.Exported, run: Callable) -> Callable:
+def _with_gradient(
+    tf: Any, exported: export.Exported, run: Callable[..., Any]
+) -> Callable[..., Any]:
     """Give `run` the exported derivative as its gradient in TensorFlow."""
 
     @tf.custom_gradient

@@ -174,7 +174,7 @@ def _times(factor: float, x: Any) -> Any:
 
 
 def _plus(*parts: Any) -> Any:
-    """Add coefficients, of which some are zero."""
+    """Add coefficients; some are zero."""
     total = None
     for x in parts:
         if x is not None:
@@ -206,8 +206,8 @@ def _over(x: Any, y: Any) -> Any:
 _RULES: dict[Primitive, Callable] = {}
 
 
-def _rule(*primitives: Primitive) -> Callable:
-    def register(rule: Callable) -> Callable:
+def _rule(*primitives: Primitive) -> Callable[..., Any]:
+    def register(rule: Callable[..., Any]) -> Callable[..., Any]:
         _RULES.update(dict.fromkeys(primitives, rule))
         return rule
 
@@ -347,7 +347,7 @@ def _(order: int, x: list, **params: Any) -> list:
 
 
 def jet(
-    fun: Callable, primals: Any, series: Any, factorial_scaled: bool = True, **_: Any
+    fun: Callable[..., Any], primals: Any, series: Any, factorial_scaled: bool = True, **_: Any
 ) -> tuple[Any, Any]:
     """Compute `fun` and its derivatives along a path, given by derivatives of the path.
 

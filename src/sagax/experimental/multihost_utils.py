@@ -329,7 +329,7 @@ def live_devices(devices: Sequence[Any]) -> Iterator[list[Any]]:
     It waits for all processes, at its start and at its end, so that all run the block or all raise.
 
     Args:
-      devices: devices, of which at least one is of this process.
+      devices: devices, at least one of this process.
 
     Raises RuntimeError if `sagax.distributed` was not initialized, ValueError if no device is of this process, and
     `DistributedError` if a process is lost.

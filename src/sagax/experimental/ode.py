@@ -59,7 +59,10 @@ def _norm(x: Any) -> Any:
     return snp.sqrt(snp.mean(x * x)) if x.size else snp.zeros((), x.dtype)
 
 
-def _first_step(f: Callable, y: Any, t: Any, slope: Any, rtol: Any, atol: Any) -> Any:
+_SHORT = 256  # vectors up to this size are kept in one array
+
+
+def _first_step(f: Callable[..., Any], y: Any, t: Any, slope: Any, rtol: Any, atol: Any) -> Any:
     """Guess the first step: section II.4 of the book, for order 5."""
     scale = atol + rtol * snp.abs(y)
     size, speed = _norm(y / scale), _norm(slope / scale)
@@ -74,13 +77,23 @@ def _first_step(f: Callable, y: Any, t: Any, slope: Any, rtol: Any, atol: Any) -
 
 
 def _solve(
-    f: Callable, rtol: float, atol: float, mxstep: float, hmax: float, y0: Any, ts: Any
+    f: Callable[..., Any], rtol: float, atol: float, mxstep: float, hmax: float, y0: Any, ts: Any
 ) -> Any:
     """Return the solution at all times, of a vector."""
     slope0 = f(y0, ts[0])
 
+    short = y0.size <= _SHORT
+
+    # one array for all numbers, and for short vectors: XLA makes a kernel for each result of a step
+    def pack(vectors: tuple) -> tuple:
+        return (snp.stack(vectors),) if short else vectors
+
+    def unpack(packed: tuple) -> tuple:
+        return tuple(packed[0]) if short else packed
+
     def step(state: tuple) -> tuple:
-        count, y, slope, t, h, _, old = state
+        count, packed, (t, h, _) = state
+        y, slope, *_ = unpack(packed)
         slopes = [slope]
         for node, weights in zip(_NODES, _STAGES, strict=True):
             new = y + h * _combined(weights, slopes)
@@ -94,46 +107,61 @@ def _solve(
         change, last = new - y, slopes[-1]
         rest = h * slope - change
         dense = (y, change, rest, change - h * last - rest, h * _combined(_DENSE, slopes))
-        moved = (new, last, t + h, t, dense)
-        stayed = (y, slope, t, state[5], old)
-        y, slope, t, before, dense = trees.map(
-            lambda a, b: snp.where(accepted, a, b), moved, stayed
+        packed = trees.map(
+            lambda a, b: snp.where(accepted, a, b), pack((new, last, *dense)), packed
         )
-        return count + 1, y, slope, t, snp.minimum(h * factor, hmax), before, dense
+        next_h = snp.minimum(h * factor, hmax)
+        moved, stayed = snp.stack([t + h, next_h, t]), snp.stack([t, next_h, state[2][2]])
+        return count + 1, packed, snp.where(accepted, moved, stayed)
 
     def until(carry: tuple, target: Any) -> tuple:
         def running(state: tuple) -> Any:
-            count, _, _, t, h, _, _ = state
+            count, _, (t, h, _) = state
             return (t < target) & (count < mxstep) & (h > 0)
 
-        state = lax.while_loop(running, step, (snp.array(0), *carry))
-        _, _, _, t, _, before, (y, change, a, b, c) = state
+        _, packed, numbers = lax.while_loop(running, step, (snp.array(0), *carry))
+        _, _, y, change, a, b, c = unpack(packed)
+        t, _, before = numbers
         part = (target - before) / snp.where(t == before, 1, t - before)
         value = y + part * (change + (1 - part) * (a + part * (b + (1 - part) * c)))
-        return state[1:], value
+        return (packed, numbers), value
 
     h = snp.minimum(_first_step(f, y0, ts[0], slope0, rtol, atol), hmax).astype(ts.dtype)
     zeros = snp.zeros_like(y0)
-    start = (y0, slope0, ts[0], h, ts[0], (y0, zeros, zeros, zeros, zeros))
+    vectors = (y0, slope0, y0, zeros, zeros, zeros, zeros)
+    start = (pack(vectors), snp.stack([ts[0], h, ts[0]]))
     _, ys = lax.scan(until, start, ts[1:])
     return snp.concatenate([y0[None], ys])
 
 
 @functools.partial(custom_vjp, nondiff_argnums=(0, 1, 2, 3, 4))
 def _odeint(
-    f: Callable, rtol: float, atol: float, mxstep: float, hmax: float, y0: Any, ts: Any, args: Any
+    f: Callable[..., Any],
+    rtol: float,
+    atol: float,
+    mxstep: float,
+    hmax: float,
+    y0: Any,
+    ts: Any,
+    args: Any,
 ) -> Any:
     return _solve(lambda y, t: f(y, t, args), rtol, atol, mxstep, hmax, y0, ts)
 
 
-def _forward(f: Callable, *options: Any) -> tuple:
+def _forward(f: Callable[..., Any], *options: Any) -> tuple:
     ys = _odeint(f, *options)
     _, ts, args = options[-3:]
     return ys, (ys, ts, args)
 
 
 def _backward(
-    f: Callable, rtol: float, atol: float, mxstep: float, hmax: float, residuals: Any, cts: Any
+    f: Callable[..., Any],
+    rtol: float,
+    atol: float,
+    mxstep: float,
+    hmax: float,
+    residuals: Any,
+    cts: Any,
 ) -> tuple:
     """Solve the adjoint equation backward in time: Chen et al., Neural ordinary differential equations (2018)."""
     ys, ts, args = residuals
@@ -171,7 +199,7 @@ _odeint.defvjp(_forward, _backward)
 
 
 def odeint(
-    func: Callable,
+    func: Callable[..., Any],
     y0: Any,
     t: Any,
     *args: Any,

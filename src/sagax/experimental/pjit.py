@@ -11,7 +11,7 @@ __all__ = ["pjit"]
 
 
 def pjit(
-    fun: Callable,
+    fun: Callable[..., Any],
     in_shardings: Any = None,
     out_shardings: Any = None,
     static_argnums: Any = None,

@@ -8,7 +8,9 @@ from typing import Any
 from sagax._src.api import shard_map as shard_map_transform
 
 
-def shard_map(f: Callable, mesh: Any, in_specs: Any, out_specs: Any, check_rep: bool = True) -> Any:
+def shard_map(
+    f: Callable[..., Any], mesh: Any, in_specs: Any, out_specs: Any, check_rep: bool = True
+) -> Any:
     """Apply `sagax.shard_map` with its old arguments: `check_rep` is `check_vma`.
 
     >>> from sagax.experimental.shard_map import shard_map

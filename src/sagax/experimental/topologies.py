@@ -54,10 +54,17 @@ def get_attached_topology(platform: str | None = None) -> TopologyDescription:
 def get_topology_desc(
     topology_name: str = "", platform: str | None = None, **kwargs: Any
 ) -> TopologyDescription:
-    """Describe a machine by the name of its topology.
+    """Describe a machine with NVIDIA's GPUs, to compile for it where there is none.
 
-    Raises UnsupportedError, a NotImplementedError, for CPUs, and for platforms without a plugin here. A description
-    of a machine with its plugin can be written there by `serialize`.
+    Args:
+      topology_name: "a100", "h100" or "h200"; or empty, with `target_config` or on a machine with GPUs.
+      platform: "cuda" or "gpu".
+      topology: "1x1x8" for eight devices of one process: slices x processes x devices.
+      target_config: a GPU as text of XLA's `GpuTargetConfigProto`, in place of the name.
+
+    The plugin must be installed, a driver need not be: compile with `in_shardings` over a mesh of the devices. XLA
+    cannot measure kernels on a machine without that GPU, so it takes its default ones. Raises UnsupportedError, a
+    NotImplementedError, for other platforms, and BackendError without a plugin that fits.
 
     >>> try:
     ...     topologies.get_topology_desc("", "cpu")
@@ -66,8 +73,8 @@ def get_topology_desc(
     not supported
     """
     name = "tpu" if platform is None else platform
-    if name in ("cuda", "gpu") and devices.started() and "gpu" in devices.started():
-        return TopologyDescription(bindings.named_topology("cuda", topology_name, kwargs))
+    if name in ("cuda", "gpu"):
+        return TopologyDescription(devices.described_gpus(topology_name, kwargs))
     raise UnsupportedError(
         f"a topology by name for the platform {name!r}",
         function="get_topology_desc",

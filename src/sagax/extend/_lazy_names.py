@@ -6,6 +6,7 @@ from sagax.extend import ifrt_programs as ifrt_programs
 from sagax.extend import linear_util as linear_util
 from sagax.extend import lowering as lowering
 from sagax.extend import mlir as mlir
+from sagax.extend import pallas as pallas
 from sagax.extend import random as random
 from sagax.extend import sharding as sharding
 from sagax.extend import source_info_util as source_info_util

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sagax.numpy as snp
+from sagax._src.api import vmappables
 from sagax._src.core.primitive import Primitive
 from sagax._src.transforms.batch import BatchTracer
 from sagax.interpreters._rules import Rules
@@ -31,6 +32,8 @@ __all__ = [
     "moveaxis",
     "not_mapped",
     "primitive_batchers",
+    "register_vmappable",
+    "unregister_vmappable",
 ]
 
 not_mapped = None
@@ -141,3 +144,42 @@ def defreducer(primitive: Primitive, ident: Any = None) -> None:
         return primitive.bind(x, axes=moved, **params), dim - sum(a < dim for a in moved)
 
     primitive_batchers[primitive] = rule
+
+
+def register_vmappable(
+    data_type: type,
+    spec_type: type,
+    axis_size_type: type,
+    to_elt: Callable,
+    from_elt: Callable,
+    make_iota: Callable | None,
+) -> None:
+    """Let `vmap` map values of `data_type` by functions of a library, and not leaf by leaf.
+
+    Args:
+      spec_type: the type of entries of `in_axes` and `out_axes` for such values, such as int.
+      axis_size_type, make_iota: accepted; sizes are ints.
+      to_elt: `to_elt(cont, index, x, spec)` returns one example of `x`; `cont(part, axis)` is the example of a part
+        of it, and `index()` that of the axis.
+      from_elt: `from_elt(cont, axis_size, elt, spec)` returns the batch of an example; `cont(axis_size, part, axis)`
+        is the batch of a part.
+
+    >>> class Pair:
+    ...     def __init__(self, shared, own):
+    ...         self.shared, self.own = shared, own
+    >>> batching.register_vmappable(
+    ...     Pair, int, int,
+    ...     lambda cont, index, x, spec: Pair(x.shared, cont(x.own, spec)),
+    ...     lambda cont, size, x, spec: Pair(x.shared, cont(size, x.own, spec)),
+    ...     None,
+    ... )
+    >>> doubled = sagax.vmap(lambda p: Pair(p.shared, p.own * p.shared))(Pair(2, snp.arange(3)))
+    >>> doubled.shared, doubled.own
+    (2, Array([0, 2, 4], dtype=int32))
+    """
+    handlers = vmappables.Handlers(spec_type, axis_size_type, to_elt, from_elt, make_iota)
+    vmappables.register(data_type, handlers)
+
+
+def unregister_vmappable(data_type: type) -> None:
+    """Do nothing, as in jax: a type stays registered."""

@@ -2,8 +2,8 @@
 
 >>> import sagax
 >>> from sagax.interpreters import partial_eval
->>> program = sagax.make_jaxpr(lambda x: (x + 1, x * 2))(1).jaxpr
->>> partial_eval.dce_jaxpr(program, [True, False])[0].eqns[0].primitive
+>>> jaxpr = sagax.make_jaxpr(lambda x: (x + 1, x * 2))(1).jaxpr
+>>> partial_eval.dce_jaxpr(jaxpr, [True, False])[0].eqns[0].primitive
 add
 """
 
@@ -62,8 +62,8 @@ def dce_jaxpr(
 
     Inputs marked in `instantiate` are kept.
 
-    >>> program = sagax.make_jaxpr(lambda x, y: (x, y))(1, 2).jaxpr
-    >>> partial_eval.dce_jaxpr(program, [True, False])[1]
+    >>> jaxpr = sagax.make_jaxpr(lambda x, y: (x, y))(1, 2).jaxpr
+    >>> partial_eval.dce_jaxpr(jaxpr, [True, False])[1]
     [True, False]
     """
     keep = [instantiate] * len(jaxpr.invars) if isinstance(instantiate, bool) else list(instantiate)
@@ -93,7 +93,7 @@ def convert_constvars_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
 
 
 class PartialVal(tuple[Any, Any]):
-    """A value that is known, or of which only the type is: the pair (None, value) or (type, None).
+    """A known value, or an unknown one of known type: the pair (None, value) or (type, None).
 
     >>> partial_eval.PartialVal.known(3.0).is_known()
     True
@@ -108,7 +108,7 @@ class PartialVal(tuple[Any, Any]):
 
     @classmethod
     def unknown(cls, aval: Any) -> PartialVal:
-        """Return a value of which the type is known."""
+        """Return an unknown value of this type."""
         return cls((aval, None))
 
     def is_known(self) -> bool:
@@ -164,8 +164,8 @@ def partial_eval_jaxpr_nounits(
     Returns a jaxpr from known inputs to known outputs and residuals; one from residuals and unknown inputs to
     unknown outputs; marks of the unknown outputs; and the types of the residuals.
 
-    >>> program = sagax.make_jaxpr(lambda x, y: (snp.sin(x) * y, x))(1.0, 2.0)
-    >>> known, unknown, marks, types = partial_eval.partial_eval_jaxpr_nounits(program, [False, True], False)
+    >>> jaxpr = sagax.make_jaxpr(lambda x, y: (snp.sin(x) * y, x))(1.0, 2.0)
+    >>> known, unknown, marks, types = partial_eval.partial_eval_jaxpr_nounits(jaxpr, [False, True], False)
     >>> [e.primitive.name for e in known.eqns], [e.primitive.name for e in unknown.eqns], marks
     (['sin'], ['mul'], [True, False])
     """
@@ -192,8 +192,8 @@ def dce_jaxpr_consts(
 ) -> tuple[Jaxpr, list[bool], list[bool]]:
     """Eliminate dead code; return the jaxpr, the used constants and the used inputs.
 
-    >>> program = sagax.make_jaxpr(lambda x, y: (x, y))(1, 2).jaxpr
-    >>> partial_eval.dce_jaxpr_consts(program, [True, False])[1:]
+    >>> jaxpr = sagax.make_jaxpr(lambda x, y: (x, y))(1, 2).jaxpr
+    >>> partial_eval.dce_jaxpr_consts(jaxpr, [True, False])[1:]
     ([], [True, False])
     """
     small, used = dce_jaxpr(jaxpr, used_outputs, instantiate)
@@ -206,8 +206,8 @@ def dce_jaxpr_consts(
 def move_binders_to_back(closed_jaxpr: ClosedJaxpr, to_move: Sequence[bool]) -> ClosedJaxpr:
     """Return the same jaxpr with the marked inputs last.
 
-    >>> program = sagax.make_jaxpr(lambda x, y: x - y)(1.0, 2)
-    >>> [a.dtype.name for a in partial_eval.move_binders_to_back(program, [True, False]).in_avals]
+    >>> jaxpr = sagax.make_jaxpr(lambda x, y: x - y)(1.0, 2)
+    >>> [a.dtype.name for a in partial_eval.move_binders_to_back(jaxpr, [True, False]).in_avals]
     ['int32', 'float32']
     """
     pairs = list(zip(closed_jaxpr.invars, to_move, strict=True))
@@ -218,8 +218,8 @@ def move_binders_to_back(closed_jaxpr: ClosedJaxpr, to_move: Sequence[bool]) -> 
 def prune_closed_jaxpr_outputs(jaxpr: ClosedJaxpr, used_outputs: Sequence[bool]) -> ClosedJaxpr:
     """Return a jaxpr with the marked outputs only.
 
-    >>> program = sagax.make_jaxpr(lambda x: (x, x + 1))(1)
-    >>> len(partial_eval.prune_closed_jaxpr_outputs(program, [False, True]).outvars)
+    >>> jaxpr = sagax.make_jaxpr(lambda x: (x, x + 1))(1)
+    >>> len(partial_eval.prune_closed_jaxpr_outputs(jaxpr, [False, True]).outvars)
     1
     """
     return jaxpr.replace(jaxpr=prune_jaxpr(jaxpr.jaxpr, list(used_outputs)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sagax._src.api.stageable import stageable as _stageable
 from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax.nn.activations import (
     celu,
@@ -44,4 +45,6 @@ from sagax.nn.normalization import log_softmax, logmeanexp, logsumexp, softmax, 
 if TYPE_CHECKING:
     from sagax.nn._lazy_names import *
 else:
-    __getattr__, __dir__ = _lazy_names(__name__)
+    __getattr__, __dir__ = _lazy_names(__name__, _stageable)
+
+_stageable(list(globals().values()))

@@ -199,8 +199,8 @@ def _cut_complex_normal(key: Any, shape: tuple, dtype: Any) -> Array:
 
 def variance_scaling(
     scale: Any,
-    mode: Literal["fan_in", "fan_out", "fan_avg", "fan_geo_avg"] | str,
-    distribution: Literal["truncated_normal", "normal", "uniform"] | str,
+    mode: Literal["fan_in", "fan_out", "fan_avg", "fan_geo_avg"],
+    distribution: Literal["truncated_normal", "normal", "uniform"],
     in_axis: Axes = -2,
     out_axis: Axes = -1,
     batch_axis: Axes = (),
@@ -273,7 +273,9 @@ def variance_scaling(
     return init
 
 
-def _scaled(name: str, scale: float, mode: str, distribution: str, variance: str, source: str = ""):
+def _scaled(
+    name: str, scale: float, mode: Any, distribution: Any, variance: str, source: str = ""
+) -> Any:
     """Make the public function that calls `variance_scaling` with a scale, mode and distribution."""
 
     def build(

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sagax._src.api.stageable import stageable as _stageable
 from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax.numpy._arithmetic import (
     abs,
@@ -190,4 +191,6 @@ from sagax.numpy._types import (
 if TYPE_CHECKING:
     from sagax.numpy._lazy_names import *
 else:
-    __getattr__, __dir__ = _lazy_names(__name__)
+    __getattr__, __dir__ = _lazy_names(__name__, _stageable, "sagax.numpy._foreign_names")
+
+_stageable(list(globals().values()))

@@ -25,9 +25,9 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
     arr, aval = with_aval("apply_along_axis", arr, 2)
     d = one_axis("apply_along_axis", axis, aval.ndim)
     fun = lambda vector: func1d(vector, *args, **kwargs)  # noqa: E731
-    # map over the other axes, the first of them outermost
+    # map over the axes behind, the last of them outermost, then over those in front
     for _ in range(d + 1, aval.ndim):
-        fun = vmap(fun, in_axes=1, out_axes=-1)
+        fun = vmap(fun, in_axes=-1, out_axes=-1)
     for _ in range(d):
         fun = vmap(fun, in_axes=0, out_axes=0)
     return fun(_base.as_array("apply_along_axis", arr))

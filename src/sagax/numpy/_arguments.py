@@ -21,7 +21,7 @@ from sagax._src.diagnostics.errors import (
 from sagax.numpy._base import as_operand
 
 
-class UnsupportedArgumentError(SagaxError, NotImplementedError):
+class UnsupportedArgumentError(SagaxError, NotImplementedError, TypeError):
     """An argument that NumPy's function has and that cannot be honored here."""
 
     code = "SX0125"

@@ -142,11 +142,21 @@ def _scalar_like(function: str, a: Any, value: Any, kind: type) -> Any:
         key = (a, kind, repr(value), _thread.settings)
     found = _scalars_like.get(key)
     if found is None:
+        if kind is int and value < 0 and function in _MODULAR and a.dtype in _UNSIGNED:
+            limit = 1 << dtypes.itemsize_bits(a.dtype)
+            if -value < limit:
+                return _scalar_like(function, a, value + limit, kind)
         found = _new_scalar_like(function, a, value, kind)
         if len(_scalars_like) >= _NUMBERS_LIMIT:
             _scalars_like.clear()
         _scalars_like[key] = found
     return found[1] if _state.trace is _evaluation else found[0]
+
+
+# Unsigned integers count modulo a power of two. These operations commute with that, so a negative number beside
+# them has a right answer: `x + -1` is `x - 1`, and `x * -1` is `-x`.
+_MODULAR = frozenset({"add", "multiply", "subtract"})
+_UNSIGNED = frozenset(map(np.dtype, ("uint8", "uint16", "uint32", "uint64")))
 
 
 def _new_scalar_like(function: str, a: Any, value: Any, kind: type) -> tuple:

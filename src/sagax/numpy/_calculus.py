@@ -234,10 +234,10 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.p
     if not aval.ndim:
         raise ArgumentValueError.about("unwrap", "p", p, "at least one dimension")
     d = one_axis("unwrap", axis, aval.ndim)
-    dtype, _ = _base.common_dtype("unwrap", (p, _base.as_operand("unwrap", period, 3)))
-    x = structural.convert(p, dtype)
+    dtype, weak = _base.common_dtype("unwrap", (p, _base.as_operand("unwrap", period, 3)))
     if dims.same(aval.shape[d], 0):
-        return _base.as_array("unwrap", x)
+        return _base.as_array("unwrap", structural.convert(p, dtype, weak))
+    x = structural.convert(p, dtype)
     steps = diff(x, axis=d)
     if dtypes.kind(dtype) in "iu":
         half: Any = period // 2

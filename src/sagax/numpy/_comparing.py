@@ -6,6 +6,7 @@ from typing import Any
 
 import sagax.numpy._base as _base
 import sagax.numpy._floats as _floats
+import sagax.numpy._logic as _logic
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -33,6 +34,8 @@ def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 
 def _isclose(function: str, a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> Array:
     a, b = _base.as_operand(function, a), _base.as_operand(function, b, 1)
+    if dtypes.is_extended(dtype_of(a)) and dtype_of(a) == dtype_of(b):
+        return _logic.equal(a, b)  # of keys, that have no distance
     a, b = _base.operands2_inexact(function, a, b)
     part = dtypes.real_part_dtype(dtype_of(a))
     rtol, atol = (

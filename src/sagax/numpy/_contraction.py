@@ -38,7 +38,8 @@ def element_type(function: str, x: Any, y: Any, preferred: Any) -> Any:
     """Return the dtype to multiply operands of these avals in, or None if both already have it."""
     if preferred is not None:
         preferred = dtypes.requested_dtype(preferred, function)
-        return None if x.dtype == y.dtype == preferred else preferred
+        if not _takes_real_part(x, y, preferred):
+            return None if x.dtype == y.dtype == preferred else preferred
     if x.dtype is y.dtype:
         return None
     settings = _thread.settings
@@ -52,10 +53,19 @@ def element_type(function: str, x: Any, y: Any, preferred: Any) -> Any:
         raise error.attach(function=function) from None
 
 
+def _takes_real_part(x: Any, y: Any, preferred: Any) -> bool:
+    """Return whether complex operands have a real result: the real part of the complex one."""
+    return not dtypes.is_complex(preferred) and (
+        dtypes.is_complex(x.dtype) or dtypes.is_complex(y.dtype)
+    )
+
+
 def product(function: str, x: Any, y: Any, preferred: Any = None) -> Array:
     """Multiply x * y elementwise, for operands whose ranks are equal or 0; booleans: x and y."""
     if preferred is not None:
         preferred = dtypes.requested_dtype(preferred, function)
+        if _takes_real_part(aval_of(x), aval_of(y), preferred):
+            return structural.convert(product(function, x, y), preferred)
         x, y = structural.convert(x, preferred), structural.convert(y, preferred)
     else:
         x, y = _base.promote_dtypes(function, x, y)
@@ -70,7 +80,7 @@ def _typed(function: str, out: Array, x: Any, y: Any, preferred: Any) -> Array:
     A preferred dtype is not. `dot_general` itself goes by whether both operands are weak.
     """
     if preferred is not None:
-        return _base.strong(out)
+        return _base.strong(structural.convert(out, dtypes.requested_dtype(preferred, function)))
     if aval_of(out).weak_type or x.dtype is y.dtype or not (x.weak_type or y.weak_type):
         return out
     typed = ((x.dtype, x.weak_type), (y.dtype, y.weak_type))

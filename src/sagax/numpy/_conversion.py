@@ -123,7 +123,7 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
                 raise not_an_array(x).attach(function=function)
             if dtype is not None and x.dtype != dtype:
                 dtypes.warn_of_lost_imaginary_part(x.dtype, dtype)
-                x = dtypes.convert_numpy(x, dtype)
+                x = dtypes.convert_data(x, dtype)
             return _of_numpy(x, dtype)
         return sockets.concrete(x)
     if isinstance(x, (list, tuple)):
@@ -232,7 +232,7 @@ def _host(x: Any, dtype: Any) -> np.ndarray:
         return np.stack([_host(part, dtype) for part in x]) if len(x) else np.zeros(0, dtype)
     if type(x) in _SCALARS:
         return np.asarray(python_number(x, type(x), dtype))
-    return dtypes.convert_numpy(x, dtype)
+    return dtypes.convert_data(x, dtype)
 
 
 def _numbers(leaves: list, dtype: Any) -> np.ndarray:
@@ -262,7 +262,7 @@ def _numbers(leaves: list, dtype: Any) -> np.ndarray:
             if complex in number_types
             else [float(leaf) for leaf in leaves]
         )
-    return host if host.dtype == dtype else dtypes.convert_numpy(host, dtype)
+    return host if host.dtype == dtype else dtypes.convert_data(host, dtype)
 
 
 def _leaf(function: str, x: Any) -> Any:

@@ -19,6 +19,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Con
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
 from sagax._src.primitives.comparison import eq_p, ge_p, ne_p
+from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value
@@ -172,7 +173,13 @@ def _like(function: str, x: Any, dtype: Any, shape: Any) -> tuple:
 
 def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, device: Any) -> Array:
     dtype, weak, shape = _like(function, x, dtype, shape)
-    return _full(function, shape, value, dtype, weak, device)
+    return _varying_as(_full(function, shape, value, dtype, weak, device), x)
+
+
+def _varying_as(out: Any, x: Any) -> Any:
+    """Cast a new array, inside `shard_map`, to vary along the axes along which `x` does."""
+    vma = x.aval.vma if isinstance(x, Tracer) else None
+    return vary_like(out, vma) if vma else out
 
 
 def _device_like(x: Any, shape: Any, device: Any) -> Any:
@@ -182,7 +189,10 @@ def _device_like(x: Any, shape: Any, device: Any) -> Any:
     if not isinstance(x, Array):
         return sharding_of_struct(x)
     bound = getattr(x, "_device", None)
-    return x.aval.explicit_sharding if bound is None else bound
+    shown = x.aval.explicit_sharding
+    if shown is not None and shown.mesh.manual_axes and not shown.spec.used_axes():
+        shown = None  # what each device has of its own is no place
+    return shown if bound is None else bound
 
 
 def _is_shape_of(x: Any, shape: Any) -> bool:
@@ -206,7 +216,7 @@ def zeros_like(
         zero = (
             a.aval.dtype.element(0) if dtypes.is_extended(a.aval.dtype) else _base.number_like(0, a)
         )
-        return _fill("zeros_like", a.aval.shape, zero, device)
+        return _varying_as(_fill("zeros_like", a.aval.shape, zero, device), a)
     return _filled_like("zeros_like", a, 0, dtype, shape, device)
 
 
@@ -224,7 +234,7 @@ def ones_like(
         )
     device = _device_like(a, shape, device)
     if isinstance(a, Array) and dtype is None and shape is None:
-        return _fill("ones_like", a.aval.shape, _base.number_like(1, a), device)
+        return _varying_as(_fill("ones_like", a.aval.shape, _base.number_like(1, a), device), a)
     return _filled_like("ones_like", a, 1, dtype, shape, device)
 
 
@@ -577,7 +587,8 @@ def geomspace(
     rank = len(bounds) + 1
     out = moveaxis(out, 0, canonical_axis(axis, rank, "geomspace"))
     if dtypes.kind(dtype) in "iu":
-        out = _floats.rint(out)
+        whole = _floats.rint(out)  # which rounding errors have missed
+        out = _base.select(abs(out - whole) < 1e-5 * abs(whole), whole, out)
     return convert(out, dtype)
 
 

@@ -182,10 +182,10 @@ def _read(subscripts: Any, operands: tuple) -> tuple[tuple, tuple, Any]:
 
 @functools.lru_cache(maxsize=1024)
 def _letters(term: str) -> Labels:
-    """Parse the labels of one operand: letters, and Ellipsis for three dots."""
+    """Parse the labels of one operand: characters, and Ellipsis for three dots."""
     head, dots, tail = term.partition("...")
     for c in head + tail:
-        if not c.isalpha():
+        if c in ".->":
             raise ArgumentValueError.about(
                 "einsum", "subscripts", repr(term), "letters, with '...' at most once"
             )

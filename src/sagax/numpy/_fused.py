@@ -207,7 +207,7 @@ def operation1(fun: F) -> F:
 
 
 def operation2(fun: F) -> F:
-    """Wrap a function of two operands, one of which may be a number, as `operation1` does."""
+    """Wrap a function of two operands (one may be a number), as `operation1` does."""
     prepared = new_table()
     name = fun.__name__
 

@@ -247,6 +247,7 @@ def histogramdd(
     counts = counts.at[tuple(bin_indices)].add(weights)
     counts = counts[(slice(1, -1),) * count]
     if density:
+        counts = _base.promote_dtypes("histogramdd", counts, *edges)[0]
         counts = counts / sum_along(counts)
         for i, e in enumerate(edges):
             widths = [1] * count

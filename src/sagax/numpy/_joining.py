@@ -34,7 +34,7 @@ def _operands(function: str, arrays: Any) -> list:
     if isinstance(arrays, (Array, np.ndarray)):
         if not arrays.ndim:
             raise ArgumentError.about(function, "arrays", arrays, "a sequence of arrays")
-        return list(shaping.unstack(arrays))
+        arrays = shaping.unstack(arrays)
     if not isinstance(arrays, (list, tuple)):
         try:
             arrays = list(arrays)
@@ -144,7 +144,7 @@ def stack(arrays: Arrays, axis: int = 0, out: None = None, dtype: Any = None) ->
     """
     if out is not None:
         refuse_out("stack", out)
-    if isinstance(arrays, Array) and arrays.ndim:
+    if isinstance(arrays, Array) and arrays.ndim and not dims.same(arrays.shape[0], 0):
         new_axis = one_axis("stack", axis, arrays.ndim)
         (x,) = _one_dtype("stack", [arrays], dtype)
         return moveaxis(x, 0, new_axis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from sagax._src.lazy_import import LazyMethod, lazy_imports
 from sagax._src.primitives.shaping import unstack
 from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._array_api import __array_api_version__
+from sagax.numpy._foreign_names import METHODS as FOREIGN
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives import casting
@@ -143,6 +145,15 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
     >>> snp.array([1.0]).view(int)
     Array([1065353216], dtype=int32)
     """
+    if isinstance(dtype, (int, tuple)) and not isinstance(dtype, bool):
+        sizes = dtype if isinstance(dtype, tuple) else (dtype,) if type is None else (dtype, type)
+        raise ArgumentValueError(
+            "it takes a dtype, and reinterprets elements",
+            function="view",
+            argument="dtype",
+            got=dtype,
+            fix=f"for another shape use x.reshape({', '.join(map(str, sizes))})",
+        )
     if type is not None:
         raise ArgumentError.about("view", "type", type, "None")
     old_dtype = self.dtype
@@ -299,6 +310,25 @@ METHODS: dict[str, Callable[..., Any] | LazyMethod] = {
     "view": _view,
 }
 
+
+class _Foreign:
+    """Say, as an attribute that is missing, what does the same."""
+
+    def __init__(self, instead: str) -> None:
+        self.instead = instead
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, x: Any, owner: type) -> Any:
+        of = owner.__name__ if x is None else builtins.type(x).__name__
+        raise AttributeError(
+            f"{of!r} object has no attribute {self.name!r}; use {self.instead}",
+            name=self.name,
+            obj=x,
+        )
+
+
 PROPERTIES: dict[str, property | LazyMethod] = {
     "T": property(_shaping.transpose),
     "at": LazyMethod(_indexing, "IndexUpdateHelper", property),
@@ -314,5 +344,10 @@ def install(cls: type) -> None:
     for name, value in (_operators.OPERATORS | METHODS | PROPERTIES).items():
         if name not in cls.__dict__:
             setattr(cls, name, value)
+    for name, instead in FOREIGN.items():
+        if not hasattr(cls, name):
+            foreign = _Foreign(instead)
+            foreign.__set_name__(cls, name)
+            setattr(cls, name, foreign)
     if not hasattr(cls, "__array_priority__"):
         cls.__array_priority__ = 100  # NumPy leaves `np_array + x` to the reflected operators

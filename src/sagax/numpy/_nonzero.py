@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.trace import Tracer
@@ -15,6 +15,8 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import arithmetic, comparison, shaping, structural
 from sagax._src.primitives.comparison import ne
+from sagax._src.primitives.cumulative import cumsum_p
+from sagax._src.primitives.scattering import ScatterDimensionNumbers, scatter_add
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.sorting import sort_p
@@ -116,6 +118,9 @@ def _first_indices(a: Any, *fills: Any, size: Any, dtype: Any) -> list:
 def first_indices(mask: Any, size: Any, dtype: Any) -> Array:
     """Find the first `size` indices at which a vector is not zero, padded with its own size."""
     count = aval_of(mask).shape[0]
+    known = not (dims.is_dim(count) or dims.is_dim(size))
+    if known and min(count, size) >= tuning.NONZERO_MIN_COUNTED:
+        return _counted_indices(mask, size, dtype)
     positions = shaping.broadcasted_iota(dtype, (count,), 0)
     beyond = structural.broadcast_in_dim(as_dtype(shaping.size_as_value(count), dtype), (count,))
     chosen = convert(mask, np.dtype(bool))
@@ -129,6 +134,16 @@ def first_indices(mask: Any, size: Any, dtype: Any) -> Array:
     if enough is None:  # that depends on the symbolic sizes
         return slice_in_dim(pad(ordered, end, ((0, size, 0),)), 0, size)
     return pad(ordered, end, ((0, size - count, 0),))
+
+
+def _counted_indices(mask: Any, size: int, dtype: Any) -> Array:
+    """Find indices as `first_indices`, without sorting: index k is the number of prefixes with at most k nonzeros."""
+    before = cumsum_p.bind(convert(convert(mask, np.dtype(bool)), dtype), axis=0, reverse=False)
+    counts = structural.full_of(intern_aval((size,), dtype, False, None), 0)
+    rows = ScatterDimensionNumbers((), (0,), (0,))
+    ones = structural.full_of(aval_of(before), 1)
+    found = scatter_add(counts, structural.expand_dims(before, (1,)), ones, rows)
+    return cumsum_p.bind(found, axis=0, reverse=False)
 
 
 def flatnonzero(a: Any, *, size: int | None = None, fill_value: Any = None) -> Array:

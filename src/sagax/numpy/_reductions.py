@@ -143,7 +143,7 @@ def reduced(
     aval = aval_of(a)
     given = tuple([n for n, x in (("mask", mask), ("initial", initial)) if x is not None])
     plain = not given and not keepdims and working is result
-    if plain and aval.dtype is working and not aval.weak_type and not dtypes.is_complex(working):
+    if plain and aval.dtype is working and not aval.weak_type:
         return _KINDS[kind][0].bind(a, axes=axes)
     return _reduced(
         a, *[x for x in (mask, initial) if x is not None],
@@ -169,10 +169,7 @@ def _reduced(
     a, initial = as_dtype(a, working), more.get("initial")
     if "mask" in more:
         a = masked(a, more["mask"], initial if neutral is None else neutral)
-    if neutral is None and dtypes.is_complex(working):
-        found = _complex_extremum(a, axes, kind == "max")
-    else:
-        found = primitive.bind(a, axes=axes)
+    found = primitive.bind(a, axes=axes)
     if initial is not None:
         found = combine(initial, found)
     found = convert(found, result)
@@ -384,18 +381,6 @@ def check_not_empty(function: str, aval: Any, axes: tuple) -> None:
                 got=f"shape {aval.shape}, where axis {d} has size 0",
                 fix="give a value for this case: initial=...",
             )
-
-
-def _complex_extremum(x: Any, axes: tuple, greatest: bool) -> Array:
-    """Reduce by real parts, then by the imaginary parts of those with the extreme real part."""
-    primitive = reduce_max_p if greatest else reduce_min_p
-    re, im = real(x), imag(x)
-    aval = aval_of(re)
-    found = primitive.bind(re, axes=axes)
-    # NaN equals nothing: then no element is extreme, and all imaginary parts count
-    chosen = bitwise_or(comparison.eq(re, restore_dims(found, aval, axes)), comparison.ne(re, re))
-    worst = -np.inf if greatest else np.inf
-    return complex_of_parts(found, primitive.bind(masked(im, chosen, worst), axes=axes))
 
 
 # logical ------------------------------------------------------------------------------------------
@@ -772,7 +757,9 @@ def _position(
 
 def _standing_out(x: Any, axis: int, greatest: bool) -> Array:
     """Mask the complex elements that are the extremum along `axis`, or NaN."""
-    best = restore_dims(_complex_extremum(x, (axis,), greatest), aval_of(x), (axis,))
+    best = restore_dims(
+        (reduce_max_p if greatest else reduce_min_p).bind(x, axes=(axis,)), aval_of(x), (axis,)
+    )
     return bitwise_or(comparison.eq(x, best), comparison.ne(x, x))
 
 

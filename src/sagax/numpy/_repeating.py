@@ -34,15 +34,18 @@ from sagax.numpy._shaping import broadcast_to, moveaxis, ravel
 from sagax.numpy._sorting import argsort, searchsorted
 
 
-class OutOfBoundsError(SagaxError, IndexError):
+class OutOfBoundsError(SagaxError, IndexError, ValueError):
     """A position that the axis does not have."""
 
 
-def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
-    """Return `a` and the axis to work along: flattened where that is None or `a` a scalar."""
+def _line(function: str, a: Any, axis: Any, *, checked: bool = True) -> tuple[Any, int]:
+    """Return `a` and the axis to work along: flattened where that is None or `a` a scalar.
+
+    Without `checked` a scalar takes any axis.
+    """
     x, aval = with_aval(function, a)
     if axis is None or not aval.ndim:
-        return ravel(x), 0
+        return ravel(x), one_axis(function, axis or 0, 1) if checked else 0
     return _base.as_array(function, x), one_axis(function, axis, aval.ndim)
 
 
@@ -70,7 +73,7 @@ def repeat(
     if out_sharding is not None:
         options = {"repeats": repeats, "axis": axis, "total_repeat_length": total_repeat_length}
         return with_out_sharding("repeat", functools.partial(repeat, **options), (a,), out_sharding)
-    x, d = _line("repeat", a, axis)
+    x, d = _line("repeat", a, axis, checked=False)
     size = x.aval.shape[d]
     if total_repeat_length is not None:
         total_repeat_length = static_int("repeat", "total_repeat_length", total_repeat_length)

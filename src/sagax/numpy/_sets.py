@@ -46,6 +46,11 @@ def _host(function: str, *arrays: Any) -> list[np.ndarray]:
     return [np.asarray(x.concrete() if isinstance(x, Tracer) else x) for x in arrays]
 
 
+def _are_traced(*arrays: Any) -> bool:
+    """Return whether a result may have a derivative: as on jax those that `assume_unique` have one, others zeros."""
+    return any(isinstance(x, Tracer) for x in arrays)
+
+
 def _size(function: str, size: Any) -> Any:
     size = static_int(function, "size", size)
     if not dims.is_dim(size) and size < 0:
@@ -374,8 +379,10 @@ def intersect1d(
     if size is None:
         x, y = _host("intersect1d", a, b)
         common, i, j = np.intersect1d(x, y, assume_unique=False, return_indices=True)
-        values = _from_host("intersect1d", common, x.dtype, weak)
-        return (values, _integers(i), _integers(j)) if return_indices else values
+        if not (assume_unique and _are_traced(a, b)):
+            values = _from_host("intersect1d", common, x.dtype, weak)
+            return (values, _integers(i), _integers(j)) if return_indices else values
+        size = common.size
     size = _size("intersect1d", size)
     n, m = a.shape[0], b.shape[0]
     if not n or not m:
@@ -419,7 +426,9 @@ def setdiff1d(
     if size is None:
         x, y = _host("setdiff1d", a, b)
         found = np.setdiff1d(x, y, assume_unique)
-        return _from_host("setdiff1d", found, aval.dtype, weak)
+        if not (assume_unique and _are_traced(a, b)):
+            return _from_host("setdiff1d", found, aval.dtype, weak)
+        size = found.size
     found = _not_in(a, b, bool(assume_unique), _size("setdiff1d", size), fill_value)
     return structural.convert(found, aval.dtype, weak)
 
@@ -456,7 +465,10 @@ def setxor1d(
     (a, b), weak = _promoted_vectors("setxor1d", ar1, ar2)
     if size is None:
         x, y = _host("setxor1d", a, b)
-        return _from_host("setxor1d", np.setxor1d(x, y), x.dtype, weak)
+        found = np.setxor1d(x, y)
+        if not (assume_unique and _are_traced(a, b)):
+            return _from_host("setxor1d", found, x.dtype, weak)
+        size = found.size
     size = _size("setxor1d", size)
     joined = concatenate([a, b])
     if not joined.shape[0]:

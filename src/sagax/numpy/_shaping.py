@@ -188,7 +188,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     return reshape(a, (aval.size,), order)
 
 
-def resize(a: Any, new_shape: Any) -> Array:
+def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     """Resize `a` to the shape `new_shape`: its elements are repeated or cut off.
 
     >>> snp.resize(snp.array([1, 2, 3]), (2, 2))

@@ -16,7 +16,7 @@ from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.primitives import arithmetic, comparison, shaping, sorting, structural
+from sagax._src.primitives import arithmetic, comparison, identities, shaping, sorting, structural
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.complex_numbers import imag, real
 from sagax._src.primitives.reductions import reduce_sum_p
@@ -91,7 +91,17 @@ def sort(
     return shaping.rev(found, (d,)) if descending else found
 
 
-@fused_function(1)
+def _argsort_by_numpy(avals: list, axis: int | None = -1, **options: Any) -> Any:
+    """Sort positions of small arrays of real numbers by NumPy, which orders NaN and signed zeros likewise."""
+    if options or dtypes.kind(avals[0].dtype) not in "biuf":
+        return None
+    if dtype_predicates.is_narrow_float(avals[0].dtype) or not avals[0].ndim:
+        return None
+    integer = _integer()
+    return lambda a: a.argsort(axis, kind="stable").astype(integer)
+
+
+@fused_function(1, _argsort_by_numpy)
 def argsort(
     a: Any,
     axis: int | None = -1,
@@ -242,7 +252,32 @@ def top_k(
 # positions in a sorted array ----------------------------------------------------------------------
 
 
-@fused_function(2)
+def _searchsorted_by_numpy(avals: list, side: str = "left", *others: Any, **more: Any) -> Any:
+    """Count by NumPy the elements before each number, as `_count_before` does."""
+    a, v = avals
+    if others or more or a.dtype != v.dtype or a.ndim != 1 or dtypes.kind(a.dtype) not in "iuf":
+        return None
+    if dtype_predicates.is_narrow_float(a.dtype) or side not in ("left", "right"):
+        return None
+    size = a.shape[0]
+    if not size or size * v.size > tuning.NUMPY_MAX_ELEMENTS:
+        return None
+    index = _index_dtype_for(size)
+
+    floating = dtypes.kind(a.dtype) == "f"
+
+    def before(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (x < y) | (np.isnan(y) & ~np.isnan(x)) if floating else x < y
+
+    def count(a: np.ndarray, v: np.ndarray) -> np.ndarray:
+        queries = v[..., None]
+        inside = before(a, queries) if side == "left" else ~before(queries, a)
+        return inside.sum(-1, dtype=index)
+
+    return count
+
+
+@fused_function(2, _searchsorted_by_numpy)
 def searchsorted(
     a: Any, v: Any, side: str = "left", sorter: Any = None, *, method: str = "scan"
 ) -> Array:
@@ -322,6 +357,8 @@ def _bisect(a: Any, v: Any, *, side: str) -> Array:
         after = bitwise_and(after, comparison.lt(low, high))
         low = select_n(after, low, arithmetic.add(middle, 1))
         high = select_n(after, middle, high)
+        # XLA would compute each bound anew in both of its consumers, which doubles the work with every round
+        low, high = identities.optimization_barrier((low, high))
     return low
 
 

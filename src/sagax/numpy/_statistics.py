@@ -33,7 +33,7 @@ from sagax.numpy._base import promotes_freely
 from sagax.numpy._contraction import diagonal, dot
 from sagax.numpy._cumulative import cumsum
 from sagax.numpy._elementary import conj, imag, real, sqrt
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._indexing import getitem, take_along_axis
 from sagax.numpy._joining import concatenate
 from sagax.numpy._reductions import Axis, mean, mean_dtypes
@@ -206,6 +206,7 @@ def nanpercentile(
     )
 
 
+@fused_function(1)
 @promotes_freely
 def median(
     a: Any,
@@ -225,6 +226,7 @@ def median(
     return _quantiles("median", a, 0.5, axis, "midpoint", keepdims, None)
 
 
+@fused_function(1)
 @promotes_freely
 def nanmedian(
     a: Any,
@@ -278,6 +280,11 @@ def _quantiles(
         raise ArgumentValueError(
             f"q must have rank <= 1, got shape {q_aval.shape}", function=function
         )
+    if weights is not None and method != "inverted_cdf":
+        raise UnsupportedArgumentError(
+            f"{method} doesn't support weights. Only method 'inverted_cdf' supports weights.",
+            function=function,
+        )
     axes = axis_tuple(function, axis, aval.ndim)
     if q_aval.ndim and dims.same(q_aval.shape[0], 0):
         return _no_quantiles(aval, axes, keepdims)
@@ -289,7 +296,7 @@ def _quantiles(
                 got=f"shape {aval.shape}, where axis {d} has size 0",
             )
     if weights is not None:
-        weights = _quantile_weights(function, weights, method, aval, axes)
+        weights = _quantile_weights(function, weights, aval, axes)
     static_q = None
     if isinstance(q, (int, float, np.number)) and weights is None and not skip_nan:
         static_q = float(q) / scale
@@ -307,12 +314,7 @@ def _no_quantiles(aval: Any, axes: tuple, keepdims: bool) -> Array:
     return structural.full_of(intern_aval((0, *shape), dtype, False, None), 0)
 
 
-def _quantile_weights(function: str, weights: Any, method: str, aval: Any, axes: tuple) -> Any:
-    if method != "inverted_cdf":
-        raise UnsupportedArgumentError(
-            f"{method} doesn't support weights. Only method 'inverted_cdf' supports weights.",
-            function=function,
-        )
+def _quantile_weights(function: str, weights: Any, aval: Any, axes: tuple) -> Any:
     weights, w_aval = with_aval(function, weights, 2)
     if dims.same_shape(w_aval.shape, aval.shape):
         return weights

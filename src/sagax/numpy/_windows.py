@@ -89,7 +89,7 @@ def kaiser(M: int, beta: Any) -> Array:
     1.0
     """
     value, aval = with_aval("kaiser", beta, 1)
-    if aval.ndim:
+    if aval.ndim or dtypes.is_complex(aval.dtype):
         raise ArgumentValueError.about("kaiser", "beta", beta, "a number")
     if isinstance(value, Tracer):  # also of a known value, which may have a derivative
         # 1 - x^2 for x from -1 to 1, under the square root of the definition

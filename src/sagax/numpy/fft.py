@@ -19,6 +19,7 @@ import numpy as np
 
 import sagax.numpy._base as _base
 from sagax._src import config
+from sagax._src.api.stageable import stageable as _stageable
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -248,7 +249,8 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Ar
     >>> snp.fft.ihfft(snp.array([8.0, -2.0, 0.0, -2.0])).real
     Array([1., 2., 3.], dtype=float32)
     """
-    return conj(_transform_1d("ihfft", FftType.RFFT, a, n, axis, _swapped(norm)))
+    signal = asarray(a)  # lists too, unlike the other transforms
+    return conj(_transform_1d("ihfft", FftType.RFFT, signal, n, axis, _swapped(norm)))
 
 
 def _transform_nd(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
@@ -463,3 +465,5 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+_stageable(list(globals().values()))

@@ -7,6 +7,7 @@ A matrix is the last two dimensions of an array; the dimensions before them are 
 Array([1., 2.], dtype=float32)
 """
 
+from sagax._src.api.stageable import stageable as _stageable
 from sagax.numpy._contraction import matmul, vecdot
 from sagax.numpy._linalg.factors import cholesky, eig, eigh, eigvals, eigvalsh, qr, svd, svdvals
 from sagax.numpy._linalg.norms import cond, matrix_norm, norm, vector_norm
@@ -24,3 +25,5 @@ from sagax.numpy._linalg.systems import (
     tensorsolve,
 )
 from sagax.numpy._shaping import matrix_transpose
+
+_stageable(list(globals().values()))

@@ -42,7 +42,7 @@ def _count(function: str, segment_ids: Array, num_segments: Any) -> Any:
         if not known_ids.size:
             raise ArgumentValueError(
                 "zero-size array to reduction operation max which has no identity: there are no "
-                "segment_ids, of which num_segments could be the greatest",
+                "segment_ids to take num_segments from",
                 function=function,
                 fix="give num_segments=...",
             )

@@ -384,6 +384,8 @@ def draw_binomial(key: Any, n: Any, p: Any, dtype: Any) -> Any:
 
 
 def _default_float(function: str, argument: str, x: Any, _: Any) -> Any:
+    if argument == "p" and not isinstance(x, (int, float)):
+        return _probability(function, argument, x, None)  # which is computed with in its own dtype
     x = float(x) if type(x) is int else x
     return parameter(function, argument, x, dtypes.default_float(_thread.settings.x64))
 
@@ -398,6 +400,7 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     >>> random.binomial(random.key(0), 10, 0.5, (2,)).shape
     (2,)
     """
+    n = convert(n, aval_of(p).dtype)
     return draw_binomial(key, stretch(n, shape), stretch(p, shape), dtype)
 
 
@@ -442,6 +445,7 @@ def multinomial(
     """
     # One category after another, each with its probability among those that are left.
     real = aval_of(p).dtype
+    n = convert(n, real)
     c = _constants(real)
     k = aval_of(p).shape[-1]
     p = moveaxis(stretch(p, (*shape, k)), len(shape), 0)

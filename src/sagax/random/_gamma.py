@@ -26,7 +26,14 @@ from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p, unstack
 from sagax._src.primitives.special.incomplete import random_gamma_grad
-from sagax._src.primitives.structural import convert, expand_dims, reduce_sum, reshape
+from sagax._src.primitives.structural import (
+    broadcast,
+    convert,
+    expand_dims,
+    moveaxis,
+    reduce_sum,
+    reshape,
+)
 from sagax._src.primitives.transcendental import exp, log
 from sagax.random._arguments import (
     batch_shape,
@@ -80,6 +87,15 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool, **ord
     tiny = stretch(scalar(ml_dtypes.finfo(dtype).smallest_normal, dtype), aval_of(x).shape)
     x = select_n(eq(x, scalar(0, dtype)), x, tiny)  # where the variate itself underflows
     return out, mul(t, div(random_gamma_grad(alpha, x), x))
+
+
+@random_gamma_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> tuple:
+    leading = [
+        broadcast(x, (axis.size,)) if d is None else moveaxis(x, d, 0)
+        for x, d in zip(args, in_dims, strict=True)
+    ]
+    return random_gamma_p.bind(*leading, **params), 0
 
 
 @random_gamma_p.composite
@@ -148,7 +164,9 @@ def _accepted(keys: Any, d: Any, c: Any, shape: tuple, dtype: Any) -> Any:
         )
 
     yes = stretch(np.bool_(True), shape)
-    start = (keys, keys, keys, yes, yes, stretch(one, shape))
+    valid = gt(d, scalar(0, dtype))  # where it is not, no trial would ever be accepted
+    nothing = select_n(valid, stretch(scalar(np.nan, dtype), shape), stretch(one, shape))
+    start = (keys, keys, keys, yes, valid, nothing)
     return while_loop(lambda state: _any(state[4]), body, start)[5]
 
 

@@ -64,7 +64,7 @@ def dctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm =
     Array([[16.,  0.],
            [ 0.,  0.]], dtype=float32)
     """
-    x = _checked("dctn", x, type, norm)
+    x = _checked("dctn", x, type, norm) if snp.ndim(x) else snp.asarray(x)
     for axis, size in _axes("dctn", x, s, axes):
         x = _along(_dct, x, size, axis, norm)
     return x
@@ -78,7 +78,7 @@ def idctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm 
     Array([[1., 1.],
            [1., 1.]], dtype=float32)
     """
-    x = _checked("idctn", x, type, norm)
+    x = _checked("idctn", x, type, norm) if snp.ndim(x) else snp.asarray(x)
     for axis, size in _axes("idctn", x, s, axes):
         x = _along(_idct, x, size, axis, norm)
     return x
@@ -93,6 +93,7 @@ def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
 
 
 def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | None]]:
+    axes = (axes,) if isinstance(axes, int) else axes
     if axes is None:
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
     sizes = [None] * len(axes) if s is None else list(s)

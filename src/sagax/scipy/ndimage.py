@@ -73,6 +73,11 @@ def map_coordinates(
     function = "map_coordinates"
     x = as_array(function, input)
     coordinate_arrays = [snp.asarray(c) for c in coordinates]
+    if order == 0:
+        coordinate_arrays = [
+            c if snp.issubdtype(c.dtype, snp.inexact) else c.astype(float)
+            for c in coordinate_arrays
+        ]
     if len(coordinate_arrays) != x.ndim:
         raise ArgumentValueError(
             f"coordinates must be a sequence of length input.ndim, but {len(coordinate_arrays)} != {x.ndim}",

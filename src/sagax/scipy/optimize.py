@@ -66,7 +66,13 @@ class _Search(NamedTuple):
 
 
 def _line_search(
-    both: Callable, x: Any, direction: Any, value: Any, gradient: Any, first: Any, most: int
+    both: Callable[..., Any],
+    x: Any,
+    direction: Any,
+    value: Any,
+    gradient: Any,
+    first: Any,
+    most: int,
 ) -> tuple[_Search, Any]:
     """Find a step with the strong Wolfe conditions, by bracketing and cubic interpolation.
 
@@ -127,11 +133,11 @@ class _State(NamedTuple):
 
 
 def _iterate(
-    fun: Callable,
+    fun: Callable[..., Any],
     x0: Any,
     estimate: Any,
-    direction_of: Callable,
-    updated: Callable,
+    direction_of: Callable[..., Any],
+    updated: Callable[..., Any],
     maxiter: Any,
     maxfun: Any,
     norm: Any,
@@ -184,7 +190,7 @@ def _iterate(
 
 
 def _bfgs(
-    fun: Callable,
+    fun: Callable[..., Any],
     x0: Any,
     maxiter: int | None = None,
     norm: Any = snp.inf,
@@ -229,7 +235,7 @@ class _Changes(NamedTuple):
 
 
 def _lbfgs(
-    fun: Callable,
+    fun: Callable[..., Any],
     x0: Any,
     maxiter: float | None = None,
     norm: Any = snp.inf,
@@ -290,7 +296,7 @@ _METHODS: dict[str, Callable] = {
 
 
 def minimize(
-    fun: Callable,
+    fun: Callable[..., Any],
     x0: Any,
     args: tuple = (),
     *,

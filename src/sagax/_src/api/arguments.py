@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from typing import Any
 
+import numpy as np
+
+from sagax._src import config
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.argument_names import (
     flatten_named,
@@ -15,15 +19,35 @@ from sagax._src.argument_checks.argument_names import (
     signature,
 )
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
+from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import Array, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, describe
 from sagax._src.higher_order.float0_leaves import without_no_tangents
 
+# Whether shapes stand for arrays in calls of jitted functions: inside of `eval_shape`.
+shapes_as_arrays: ContextVar[Any] = ContextVar("sagax shapes as arrays", default=None)
+
+
+def flatten_call(function: str, arguments: Any, names: Callable[[], Any]) -> tuple[list, Any]:
+    """Flatten the arguments of a call of a jitted function, as `flatten_named`.
+
+    64-bit scalars of NumPy narrow under `explicit_x64_dtypes="allow"`: there only formulas keep theirs.
+    """
+    leaves, tree = flatten_named(function, arguments, names)
+    if config.thread.settings.x64 is config.ALLOWED:
+        leaves = [np.asarray(x) if isinstance(x, np.generic) else x for x in leaves]
+    fill = shapes_as_arrays.get()
+    if fill is not None and state.trace is not evaluation:
+        leaves = [fill(x) for x in leaves]
+    return leaves, tree
+
+
 __all__ = [
     "check_callable",
     "check_operands",
     "flatten_arguments",
+    "flatten_call",
     "flatten_named",
     "leaf_paths",
     "named_arguments",

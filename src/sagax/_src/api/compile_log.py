@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -158,7 +159,19 @@ def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
     return call_timed
 
 
-def explain_compiles() -> str:
+class CompilesTable(str):
+    """The table of `explain_compiles`: a string, which shells and notebooks show as a table."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+def explain_compiles() -> CompilesTable:
     """Tabulate the functions that were compiled in this process, the costliest first.
 
     For each function: how often it was compiled, and the seconds that tracing, lowering and XLA
@@ -197,7 +210,7 @@ def explain_compiles() -> str:
         for row in (head, *rows)
     ]
     lines += [f"advice for {name}: {_advice(c.signatures)}" for name, c in often.items()]
-    return "\n".join(lines)
+    return CompilesTable("\n".join(lines))
 
 
 def _values(signatures: Sequence[Signature]) -> dict[str, list[str]]:

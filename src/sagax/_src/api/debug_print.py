@@ -12,6 +12,7 @@ import numpy as np
 
 from sagax._src.argument_checks import checks
 from sagax._src.callbacks.callbacks import debug_callback
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ArgumentValueError
 
 _formatter = string.Formatter()
@@ -57,6 +58,8 @@ def debug_print(
     template: Any = fmt
     if not skip_format_check:
         _check_format(template, args, kwargs)
+    if events.debug_printed.function is not None:
+        events.debug_printed.function(template)
     options = np.get_printoptions()  # for the rest of this thread's work
 
     def show(*args: Any, **kwargs: Any) -> None:

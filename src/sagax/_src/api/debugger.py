@@ -108,15 +108,14 @@ def _captured(frame: FrameType, operands: list[Any]) -> _Frame:
     code = frame.f_code
     variables = {}
     for name, value in list(frame.f_locals.items()):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # variables may hold anything
+        if name == "__builtins__":  # of modules: long, and of no interest
+            continue
+        leaves, tree = [value], trees.flatten(0)[1]  # of what is no pytree
+        # Variables may hold anything; the engine would lose the thread in a dict that contains itself.
+        with warnings.catch_warnings(), contextlib.suppress(Exception):
+            warnings.simplefilter("ignore")
+            if trees.flatten_error("debug.breakpoint", name, value, None) is None:
                 leaves, tree = trees.flatten(value)
-        except (
-            ValueError,
-            TypeError,
-        ):  # a structure that is no pytree, for example of incomparable keys
-            leaves, tree = [value], trees.flatten(0)[1]
         operand_indices: list[int | None] = []
         for leaf in leaves:
             if isinstance(leaf, Array):

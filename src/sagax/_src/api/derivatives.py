@@ -208,7 +208,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     marks = [has_derivative(x) for x in values]
     info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, "linearize"):
-        outs, program = linearize_transform.linearize_flat(flat, values, marks, None, info)
+        outs, linear_map = linearize_transform.linearize_flat(flat, values, marks, None, info)
     outs, aux = flat.split(outs)
     out_tree = flat.out_tree
     avals = [aval_of(x).to_tangent_aval() for x in values]
@@ -240,7 +240,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
         return out_tree.unflatten([instantiate(t) for t in found[:n_outs]])
 
     n_outs = len(outs)
-    value, pushed = out_tree.unflatten(outs), vjp_functions.linearized(apply, program, out_tree)
+    value, pushed = out_tree.unflatten(outs), vjp_functions.linearized(apply, linear_map, out_tree)
     return (value, pushed, aux) if has_aux else (value, pushed)
 
 

@@ -45,7 +45,7 @@ _SCALARS = frozenset((bool, int, float, complex))
 _NAMES = frozenset((str, bytes, type(None)))
 _NODES = (tuple, list, dict, type(None), OrderedDict)
 
-_flatten = trees.flatten
+_flatten = trees.engine_flatten
 _thread = config.thread
 _lock = fork_locks.lock()
 _caches: OrderedDict[tuple, _SignatureCache] = OrderedDict()
@@ -145,7 +145,10 @@ def jit_if_pure(fun: Any, key: tuple, args: tuple) -> Any:
 
     @wraps(fun)
     def jitted(*given: Any) -> Any:
-        return call(*hidden, *trees.leaves(given))
+        try:
+            return call(*hidden, *trees.leaves(given))
+        except _Cleared:
+            return fun(*given)
 
     return jitted
 
@@ -234,6 +237,9 @@ class _SignatureCache:
             signature, look_up, operands = found
             try:
                 return look_up.call(*operands)
+            except _Cleared:  # by another thread, between the look-up and the call
+                self.entries.pop(signature, None)
+                return eager(*args, **kwargs)
             except (SagaxError, *FAILURES) as error:
                 # Uncompilable functions and deleted arrays: the eager path has the better messages.
                 _notify_uncompiled(transformation, error)
@@ -251,7 +257,8 @@ class _SignatureCache:
             return None
         try:
             leaves, tree = _flatten((args, kwargs))
-        except (ValueError, TypeError, SystemError):
+        except Exception:
+            trees.restore_recursion_depth((args, kwargs))
             return None  # the eager path raises the message
         key: list = [tree, settings]
         statics: dict[int, Any] | None = None
@@ -447,6 +454,8 @@ def _trace(
     source = [base]  # only for tracing: do not keep its free variables alive
 
     def flat_fun(*operands: Any) -> Any:
+        if not source:
+            raise _Cleared
         fun = captured.with_values(source[0], operands[:first])
         for transform in transforms:
             fun = transform(fun)
@@ -470,6 +479,10 @@ def _trace(
     return _Compiled(call, captured, int(calls))
 
 
+class _Cleared(Exception):
+    """The trace of a compiled transformation is no longer cached."""
+
+
 class _Untraced:
     """A value that a function returns as it is, in the structure of the result; without leaves."""
 
@@ -490,7 +503,7 @@ def _is_untraced(x: Any) -> bool:
 
 def _with_untraced_results(result: Any) -> Any:
     """Return a result whose numbers and NumPy arrays stay such: a compiled function would convert them."""
-    leaves, tree = _flatten(result)
+    leaves, tree = trees.flatten(result)
     if not any(map(_is_untraced, leaves)):
         return result
     return tree.unflatten([_Untraced(x) if _is_untraced(x) else x for x in leaves])

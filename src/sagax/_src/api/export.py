@@ -16,6 +16,8 @@ from sagax._src import config, trees, xla
 from sagax._src.api import export_format, jit_shardings
 from sagax._src.api.derivatives import vjp
 from sagax._src.api.jit import JitFunction, ShapeDtypeStruct, jit
+from sagax._src.api.stageable import is_stageable, jitted
+from sagax._src.argument_checks.argument_names import positional_names
 from sagax._src.argument_checks.functions import structure_error
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims.scope import SymbolicScope
@@ -30,6 +32,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     DimensionVariableError,
     InconclusiveDimensionOperation,
+    MissingDimensionError,
     SagaxError,
 )
 from sagax._src.higher_order.exported_calls import (
@@ -93,6 +96,7 @@ _LASTING = (
     "lapack_",
     "cusolver_",
     "cublas_",
+    "cusparse_",
     "cu_",
     "hip",
     "stablehlo.",
@@ -321,8 +325,9 @@ class Exported:
             elif name in given:
                 value = given.pop(name)
             else:
-                raise ArgumentError(
-                    f"the dimension argument {name} is missing",
+                raise MissingDimensionError(
+                    f"Encountered dimension variable '{name}' that is not appearing in the shapes of the function arguments,"
+                    f" and the call gives no value: the dimension argument {name} is missing",
                     function=f"call of {self.fun_name}",
                     argument=name,
                     expected="an integer",
@@ -398,7 +403,7 @@ def export(
 
     Args:
       fun_jit: the result of `jit`. Its static arguments become part of the module, except symbolic
-        sizes passed by keyword: calls pass those again, as numbers.
+        sizes: calls pass those again, as numbers, by keyword or in `dims`, under the name of the parameter.
       platforms: of 'cpu', 'cuda', 'rocm', 'tpu'; by default the one of this process.
       disabled_checks: checks to disable, see `DisabledSafetyCheck`.
       strict: refuse equalities between symbolic sizes that cannot be decided. Otherwise they are
@@ -419,6 +424,13 @@ def export(
     >>> exported.call(snp.ones((2, 3)))
     Array([3., 3.], dtype=float32)
     """
+    if is_stageable(fun_jit):
+        return lambda *args, **kwargs: export(
+            jitted(fun_jit, args, kwargs),
+            platforms=platforms,
+            disabled_checks=disabled_checks,
+            strict=strict,
+        )(*args, **kwargs)
     if not isinstance(fun_jit, JitFunction):
         raise ArgumentValueError(
             f"Function to be exported must be the result of `jit` but is: {fun_jit!r}",
@@ -444,10 +456,11 @@ def export(
         operands = jit_shardings.of_structs(leaves, traced.closed.in_avals)
         committed = fun_jit._operand_placement(operands, tree, args, kwargs)
         placement, results = fun_jit._placement_of(traced, committed)
+        names = positional_names(fun_jit._fun, len(args))
         given = tuple(
-            (name, static.value)
+            (name if isinstance(name, str) else names[name], static.value)
             for name, static in statics
-            if isinstance(name, str) and dims.is_dim(static.value)
+            if dims.is_dim(static.value)
         )
         if strict:
             _refuse_noted(traced.closed, given)
@@ -520,6 +533,8 @@ def _exported(
     labels = _argument_labels(in_tree)
     scope = _scope_of(name, in_avals, labels, given)
     names = _check_variables(closed, in_avals, labels, given)
+    if scope is not None:
+        _check_constraints(scope, names)
     variables: list[Any] = [scope.read(n) for n in sorted(names)] if scope is not None else []
     jaxpr = prune_jaxpr(closed.jaxpr)
     used = used_inputs(jaxpr)
@@ -655,7 +670,7 @@ def _check_variables(
         first = min(unknown)
         raise DimensionVariableError(
             f"Encountered dimension variable '{first}' that is not appearing in the shapes of the function arguments",
-            fix=f"pass it as a static argument by keyword, or add an argument with a dimension of size {first}",
+            fix=f"pass it as a static argument, or add an argument with a dimension of size {first}",
         )
     specs = [a.shape for a in in_avals] + [(d,) for _, d in given]
     stuck = dims.unsolvable(specs)
@@ -671,6 +686,18 @@ def _check_variables(
             fix="add an argument with a dimension of that size, or a constraint that settles it",
         )
     return names
+
+
+def _check_constraints(scope: Any, names: set[str]) -> None:
+    """Refuse bounds in terms of sizes that no argument has: calls could not check them."""
+    for relation in scope.relations:
+        unknown = dims.variables(relation.difference) - names
+        if unknown and relation.op != "==" and dims.variables(relation.difference) & names:
+            raise DimensionVariableError(
+                f"Encountered dimension variable '{min(unknown)}' that is not appearing in the shapes of the function"
+                f" arguments, in the constraint {relation.text!r}",
+                fix="leave out the constraint, or add an argument with a dimension of that size",
+            )
 
 
 def _avals_of(closed: ClosedJaxpr) -> set:

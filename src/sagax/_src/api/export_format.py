@@ -21,7 +21,7 @@ from sagax._src import trees
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, dtypes
-from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.avals import ShapedArray, Space, intern_aval
 from sagax._src.core.dims.assume import Assumption
 from sagax._src.core.dims.scope import SymbolicScope
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, PartitionSpec
@@ -148,11 +148,11 @@ def _check_type(nodetype: Any, name: Any, function: str) -> None:
 # structures -------------------------------------------------------------------------------------------
 
 
-def _tree_to_json(tree: Any) -> Any:
+def tree_to_json(tree: Any) -> Any:
     """Convert a treedef to JSON: null for a leaf, else [kind, data, children]."""
     if trees.treedef_is_leaf(tree) and tree.num_nodes == 1 and tree.num_leaves == 1:
         return None
-    children = [_tree_to_json(c) for c in trees.treedef_children(tree)]
+    children = [tree_to_json(c) for c in trees.treedef_children(tree)]
     kind, aux = tree.node_data() or (type(None), None)
     if kind is type(None):
         return ["none", None, children]
@@ -196,11 +196,11 @@ _KINDS: dict[str, type] = {"none": type(None), "tuple": tuple, "list": list}
 _KEYED: dict[str, type] = {"dict": dict, "OrderedDict": OrderedDict}
 
 
-def _tree_from_json(data: Any) -> Any:
+def tree_from_json(data: Any) -> Any:
     if data is None:
         return _LEAF
     kind, aux, given = data
-    children = [_tree_from_json(c) for c in given]
+    children = [tree_from_json(c) for c in given]
     if kind in _KINDS:
         return trees.treedef_of(_KINDS[kind], None, children)
     if kind in _KEYED:
@@ -228,7 +228,8 @@ def _aval_to_json(aval: ShapedArray) -> Any:
     name = f"key:{dtype.impl.name}" if dtypes.is_extended(dtype) else str(dtype)
     if dtype == dtypes.float0:
         name = "float0"
-    return [name, [_size_to_json(d) for d in aval.shape], bool(aval.weak_type)]
+    fields = [name, [_size_to_json(d) for d in aval.shape], bool(aval.weak_type)]
+    return fields if aval.memory_space is Space.Device else [*fields, aval.memory_space.name]
 
 
 def _size_to_json(d: Any) -> Any:
@@ -244,7 +245,7 @@ def _size_from_json(d: Any, scope: SymbolicScope | None) -> Any:
 
 
 def _aval_from_json(data: Any, scope: SymbolicScope | None) -> ShapedArray:
-    name, shape, weak = data
+    name, shape, weak, *space = data
     if name.startswith("key:"):
         impl = implementation(name[4:])
         if impl is None:
@@ -252,7 +253,9 @@ def _aval_from_json(data: Any, scope: SymbolicScope | None) -> ShapedArray:
         dtype: Any = key_dtype(impl)
     else:
         dtype = dtypes.float0 if name == "float0" else np.dtype(name)
-    return intern_aval(tuple(_size_from_json(d, scope) for d in shape), dtype, bool(weak), None)
+    sizes = tuple(_size_from_json(d, scope) for d in shape)
+    aval = intern_aval(sizes, dtype, bool(weak), None)
+    return aval.with_memory_space(Space[space[0]]) if space else aval
 
 
 # devices ----------------------------------------------------------------------------------------------
@@ -328,8 +331,8 @@ def _describe(parts: Parts, blobs: list[bytes]) -> Any:
         blobs.append(module)
     return {
         "name": code.name,
-        "in_tree": _tree_to_json(parts.in_tree),
-        "out_tree": _tree_to_json(parts.out_tree),
+        "in_tree": tree_to_json(parts.in_tree),
+        "out_tree": tree_to_json(parts.out_tree),
         "in_avals": [_aval_to_json(a) for a in code.in_avals],
         "out_avals": [_aval_to_json(a) for a in code.out_avals],
         "labels": list(code.labels),
@@ -456,7 +459,7 @@ def _one(data: Any, modules: dict[str, bytes]) -> Parts:
         any_platform="platform" in data["disabled"],
         partitioning=_partitioning_from_json(data.get("divided")),  # absent in version 1
     )
-    in_tree, out_tree = _tree_from_json(data["in_tree"]), _tree_from_json(data["out_tree"])
+    in_tree, out_tree = tree_from_json(data["in_tree"]), tree_from_json(data["out_tree"])
     if in_tree.num_leaves != len(code.in_avals) or out_tree.num_leaves != len(code.out_avals):
         raise _Malformed("the structures have other numbers of leaves than there are types")
     numbers = len(code.in_avals), len(code.out_avals)

@@ -31,6 +31,7 @@ from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
 from sagax._src.primitives.slicing import slice_in_dim
 from sagax._src.primitives.structural import convert, instantiate, reshape
+from sagax._src.source_stacks import transformation
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms
@@ -144,7 +145,7 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
 
         basis = _basis(values)
         axis = batch_transform.BatchAxis(aval_of(basis[0]).shape[0])
-        with tracing(fun, name):
+        with tracing(fun, name), transformation("vmap"):
             results, found_dims = batch_transform.batch_flat(push, axis, basis, [0] * len(basis))
         count = len(results) - sum(moving)
         outs, aux = flat.split(results[:count])
@@ -247,7 +248,7 @@ def _jacrev(
         if outs:
             basis = _basis(outs)
             axis = batch_transform.BatchAxis(aval_of(basis[0]).shape[0])
-            with tracing(fun, name):
+            with tracing(fun, name), transformation("vmap"):
                 found = batch_transform.batch_flat(
                     lambda *cts: pull.inexact(cts), axis, basis, [0] * len(basis)
                 )

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sagax._src import config, fork_locks, trees
-from sagax._src.api import arguments
+from sagax._src.api import arguments, call_operands
+from sagax._src.api.call_operands import (
+    EQUAL_BY_VALUE,
+    LEAVES,
+    SimpleStatic,
+    from_host,
+    static_part,
+)
 from sagax._src.api.dict_arguments import leaves_of_dicts, note_dicts
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct, is_shaped, shaped
 from sagax._src.argument_checks.functions import check_results, kind_of
@@ -42,6 +49,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, transfer_guard, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
+from sagax._src.runtime.eager import remember, snapshot
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.xla import Device
 
@@ -60,7 +68,7 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.runtime.key_reuse import watch
 
 
-_flatten = trees.flatten
+_flatten = trees.engine_flatten
 _thread = config.thread
 _own, _process = config.own, config.process
 
@@ -84,61 +92,6 @@ class Traced:
     def cacheable(self) -> bool:
         """Values of enclosing transformations belong to one call only."""
         return not any(belongs_to_trace(c) for c in self.closed.consts)
-
-
-def _interchangeable(a: Any, b: Any) -> bool:
-    """Return whether static values `a` and `b` may share a jaxpr; 1, 1.0 and True, or 0.0 and -0.0, may not."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, (float, complex, np.inexact)):
-        return repr(a) == repr(b)
-    if isinstance(a, tuple) and type(a).__eq__ is tuple.__eq__:
-        return len(a) == len(b) and all(map(_interchangeable, a, b))
-    return bool(a == b)
-
-
-class _Static:
-    """A static argument in a cache key, equal to those that give the same jaxpr."""
-
-    __slots__ = ("hash", "value")
-
-    def __init__(self, value: Any, what: str, fun: Any) -> None:
-        self.value = value
-        try:
-            self.hash = hash(value)
-        except TypeError:
-            raise ArgumentValueError(
-                f"Non-hashable static arguments are used in a jit function: {what} of {function_name(fun)} is static, and a "
-                f"value of type {type(value).__name__} cannot be hashed",
-                function="jit",
-                argument=what,
-                got=kind_of(value),
-                expected="a hashable value",
-                fix="pass a tuple instead of a list"
-                if isinstance(value, list)
-                else "pass the array as an ordinary (traced) argument"
-                if hasattr(value, "dtype")
-                else "pass something hashable, such as a tuple or a frozen dataclass",
-                about=((what,), function_name(fun)),
-            ) from None
-
-    def __hash__(self) -> int:
-        return self.hash
-
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not _Static:
-            return False
-        try:
-            return _interchangeable(self.value, other.value)
-        except Exception as error:
-            raise ArgumentValueError(
-                "static arguments should be comparable using __eq__: comparing two values of type "
-                f"{type(self.value).__name__} raised {type(error).__name__}: {error}",
-                function="jit",
-                expected="values whose == gives True or False, such as tuples and frozen dataclasses",
-                got=kind_of(self.value),
-                fix="keep arrays out of static arguments",
-            ) from error
 
 
 class _Caches:
@@ -182,17 +135,18 @@ def clear_caches() -> None:
         for caches in (*known, *_by_meaning.values()):
             caches.traced.clear()
             caches.calls.clear()
-    for jitted in list(_all):
+    for jitted in snapshot(_all):
         jitted._calls.clear()
         jitted._traced.clear()
         jitted._dicts.clear()
+    call_operands.clear()
     working_memory.release()
 
 
 def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
     """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
     events.jit_called.function = function
-    for jitted in list(_all):
+    for jitted in snapshot(_all):
         jitted._fast = False
 
 
@@ -243,6 +197,7 @@ class JitFunction:
         self._donate_nums, self._donate_names = arguments.static_arguments(
             fun, donate_argnums, donate_argnames, "donate"
         )
+        self._sorted_static_names = sorted(self._static_names)
         self._check_overlap()
         self._keep_unused = keep_unused
         self._device = device
@@ -256,10 +211,10 @@ class JitFunction:
                 name, in_shardings, out_shardings
             )
         self._all_dynamic = not (self._static_nums or self._static_names)
-        self._fast = (
-            self._all_dynamic and events.jit_called.function is None
-        )  # may use the fast paths
+        self._fast = events.jit_called.function is None  # may use the fast paths
         self._donates = bool(self._donate_nums or self._donate_names)
+        # static positions and names of arguments, by their number
+        self._static_positions: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         options = (
             self._static_nums,
             self._static_names,
@@ -338,8 +293,14 @@ class JitFunction:
                 # The commonest call, with arrays only, needs no flattening. `device`: the one
                 # that they are committed to.
                 settings = _own() or _process.settings
+                statics: tuple = ()
+                dyn_args, dyn_kwargs = args, kwargs
                 device = None
-                if not kwargs:
+                if not self._all_dynamic:
+                    if settings.disable_jit:
+                        return self._general(args, kwargs)
+                    statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
+                elif not kwargs:
                     if len(args) == 1 and type(x := args[0]) is ConcreteArray:
                         device = x._device
                         if device is None:
@@ -374,19 +335,25 @@ class JitFunction:
                         return entry(bufs, args) if entry else self._general(args, kwargs)
                     device = None
                 found = None
-                if self._dicts and not kwargs:
-                    found = leaves_of_dicts(args, self._dicts)
-                if found is None:
-                    try:
-                        found = _flatten((args, kwargs))
-                    except (ValueError, TypeError, SystemError):
-                        return self._general(args, kwargs)  # which raises the right message
-                leaves, tree = found
-                key = [tree, settings]
-                bufs = []
+                leaves: Sequence[Any] = dyn_args
+                key = [settings]
+                if dyn_kwargs or not LEAVES.issuperset(map(type, dyn_args)):
+                    if self._dicts and not kwargs:
+                        found = leaves_of_dicts(args, self._dicts)
+                    if found is None:
+                        try:
+                            found = _flatten((dyn_args, dyn_kwargs))
+                        except Exception:  # `_general` raises the right message
+                            trees.restore_recursion_depth((dyn_args, dyn_kwargs))
+                            return self._general(args, kwargs)
+                    leaves, tree = found
+                    key = [tree, settings]
+                arrays, bufs = [], []
                 for x in leaves:
                     if type(x) is not ConcreteArray:
-                        return self._general(args, kwargs)
+                        x = from_host(x, settings, not self._donates)
+                        if x is None:
+                            return self._general(args, kwargs)
                     where = x._device
                     if where is not None and where is not device:
                         if (
@@ -397,12 +364,13 @@ class JitFunction:
                             return self._general(args, kwargs)
                         device = where
                     key.append(x.aval)
+                    arrays.append(x)
                     bufs.append(x.buffer() if x._buffer is None else x._buffer)
                 if device is not None:
                     key.append(device)
-                entry = self._calls.get(tuple(key))
+                entry = self._calls.get((*key, *statics) if statics else tuple(key))
                 if entry is not None:
-                    return entry(bufs, leaves)
+                    return entry(bufs, arrays)
             elif events.jit_called.function is not None:
                 return events.jit_called.function(self, args, kwargs)
             return self._general(args, kwargs)
@@ -449,7 +417,7 @@ class JitFunction:
         committed = self._operand_placement(arrays, tree, args, kwargs)
         # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths
         # above
-        flat = not statics and not kwargs and all(type(x) is ConcreteArray for x in args)
+        flat = not dyn_kwargs and LEAVES.issuperset(map(type, dyn_args))
         key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
         if entry is None:
@@ -465,12 +433,12 @@ class JitFunction:
                             self._entry(traced, committed, tree, statics, args, kwargs),
                             traced.guard,
                         )
-                        caches.calls[key] = new_entry
-            entry = self._calls[key] = self._guarded(
-                *new_entry, key, statics, tree, committed, args, kwargs
-            )
+                        remember(caches.calls, key, new_entry)
+            entry = self._guarded(*new_entry, key, statics, tree, committed, args, kwargs)
+            remember(self._calls, key, entry)
             if self._all_dynamic and not kwargs:
                 note_dicts(args, leaves, tree, self._dicts)
+        call_operands.note_types(leaves, _thread.settings)
         # an entry for references takes arrays
         no_buffers = references or type(committed) is Placement
         bufs = [] if no_buffers else [a.buffer() for a in arrays]
@@ -509,7 +477,7 @@ class JitFunction:
 
     def _flatten(self, args: tuple, dyn_args: tuple, dyn_kwargs: dict) -> tuple[list, Any]:
         """Flatten the dynamic arguments of a call."""
-        return arguments.flatten_named(
+        return arguments.flatten_call(
             f"jit of {self._name}",
             (dyn_args, dyn_kwargs),
             lambda: self._named(args, dyn_args, dyn_kwargs),
@@ -520,15 +488,30 @@ class JitFunction:
         if self._all_dynamic:
             return (), args, kwargs
         n = len(args)
-        positions = sorted({k % n if k < 0 else k for k in self._static_nums if -n <= k < n})
-        names = [k for k in self._static_names if k in kwargs]
-        parts = arguments.positional_names(self._fun, n)
-        statics = (
-            *[(i, _Static(args[i], parts[i], self._fun)) for i in positions],
-            *[(k, _Static(kwargs[k], k, self._fun)) for k in sorted(names)],
-        )
-        dynamic = tuple([a for i, a in enumerate(args) if i not in positions])
-        return statics, dynamic, {k: v for k, v in kwargs.items() if k not in names}
+        split = self._static_positions.get(n)
+        if split is None:
+            static = {k % n if k < 0 else k for k in self._static_nums if -n <= k < n}
+            dynamic = tuple([i for i in range(n) if i not in static])
+            split = self._static_positions[n] = tuple(sorted(static)), dynamic
+        positions, dynamic = split
+        statics = []
+        for i in positions:
+            value = args[i]
+            if (kind := type(value)) in EQUAL_BY_VALUE:
+                statics.append((i, SimpleStatic((kind, value))))
+            else:
+                statics.append((i, static_part(value, i, n, self._fun)))
+        if kwargs and self._static_names:
+            rest = dict(kwargs)
+            for name in self._sorted_static_names:
+                if name in rest:
+                    value = rest.pop(name)
+                    if (kind := type(value)) in EQUAL_BY_VALUE:
+                        statics.append((name, SimpleStatic((kind, value))))
+                    else:
+                        statics.append((name, static_part(value, name, n, self._fun)))
+            kwargs = rest
+        return tuple(statics), tuple([args[i] for i in dynamic]), kwargs
 
     def _merge(self, statics: tuple, dynamic: Sequence[Any], kwargs: dict) -> tuple[list, dict]:
         """Merge static and dynamic arguments: the inverse of `_split`."""
@@ -577,7 +560,7 @@ class JitFunction:
             else:
                 found = self._trace_now(statics, tree, avals, args, kwargs)
         if caches is not None and found.cacheable:
-            caches.traced[key] = self._traced[key] = found
+            remember(caches.traced, key, remember(self._traced, key, found))
         return found
 
     def _known_parameters(self, statics: tuple, args: tuple, kwargs: dict) -> dict[str, Any]:
@@ -623,7 +606,7 @@ class JitFunction:
             full, avals = tuple(listed), [a.aval for a in arrays]
             traced = self._trace(statics, tree, avals, full, named)
             new_entry = self._entry(traced, committed, tree, statics, full, named), traced.guard
-            self._valid_caches().calls[key] = new_entry
+            remember(self._valid_caches().calls, key, new_entry)
             return new_entry
 
         own = guards.rebound(guard, self._fun, self._known_parameters(statics, args, kwargs))

@@ -19,7 +19,7 @@ from sagax._src.core.shardings import (
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.primitives.resharding import resolved, sharding_constraint_p
+from sagax._src.primitives.resharding import device_put_p, resolved, sharding_constraint_p
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import placement, placement_of_jaxpr
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
@@ -183,17 +183,6 @@ class _Operand:
     ndim = property(lambda self: self.aval.ndim)
 
 
-def refuse_memory_kind(sharding: Any) -> None:
-    """Raise for a traced value with a request for another memory kind."""
-    if isinstance(sharding, Sharding) and sharding._memory_kind is not None:
-        raise ShardingError(
-            f"values inside of a traced function lie in the default memory, not in "
-            f"{sharding._memory_kind!r}",
-            got=sharding,
-            fix="put arguments and results there: sagax.device_put outside, or out_shardings of jit",
-        )
-
-
 def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
     """Make operands of arrays and of `ShapeDtypeStruct`s, which may have a sharding too."""
     return [
@@ -208,13 +197,29 @@ def typed_avals(avals: Sequence[Any], requested: Sequence[Any]) -> list:
 
 
 def constrained(values: Sequence[Any], shardings: Sequence[Any]) -> list:
-    """Constrain values of the function being traced to the requested shardings."""
-    for s in shardings:
-        refuse_memory_kind(s)
+    """Constrain values of the function being traced to the requested shardings, and memories."""
     return [
-        x if not isinstance(s, NamedSharding) else sharding_constraint_p.bind(x, sharding=s)
+        in_memory_of(
+            x
+            if not isinstance(s, NamedSharding)
+            else sharding_constraint_p.bind(x, sharding=without_memory(s)),
+            s,
+        )
         for x, s in zip(values, shardings, strict=True)
     ]
+
+
+def without_memory(sharding: Sharding) -> Sharding:
+    """Return the sharding in the default memory of its devices."""
+    if sharding._memory_kind is None or not isinstance(sharding, NamedSharding):
+        return sharding
+    return NamedSharding(sharding.mesh, sharding.spec)
+
+
+def in_memory_of(x: Any, sharding: Any) -> Any:
+    """Move a traced value to the memory that a sharding names, if it names one."""
+    kind = sharding._memory_kind if isinstance(sharding, Sharding) else None
+    return x if kind is None else device_put_p.bind(x, kind=kind)
 
 
 def with_results(target: Any, results: Sequence[Any], count: int) -> tuple[Any, list]:

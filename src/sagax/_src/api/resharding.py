@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sagax._src import config, trees
@@ -18,13 +18,14 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.function_analysis.identity import combined_key
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import (
     check_not_manual,
     left_to_compiler,
     mesh_in_types,
     reshard_p,
-    sharding_constraint_p,
+    with_out_sharding,
 )
 from sagax._src.runtime import device_put, placements
 
@@ -63,8 +64,6 @@ def _named(sharding: Any, x: Any, path: str, function: str) -> NamedSharding:
         sharding.check_shape(aval.shape)
     except SagaxError as error:
         raise error.attach(function=function, argument=path) from None
-    if isinstance(x, Tracer):
-        jit_shardings.refuse_memory_kind(sharding)
     return placements.named(sharding, aval.ndim)
 
 
@@ -101,7 +100,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
         have = aval_of(leaf).explicit_sharding
         if have is not None and named.mesh.are_all_axes_explicit:
             _assert_same(have, named, leaf, path)
-        found.append(sharding_constraint_p.bind(leaf, sharding=named))
+        found.extend(jit_shardings.constrained([leaf], [named]))
     return tree.unflatten(found)
 
 
@@ -153,8 +152,43 @@ def reshard(x: Any, out_shardings: Any) -> Any:
                 sharding_rules.check_no_collectives("reshard", [aval_of(leaf)], [aval_of(moved)])
             found.append(moved)
             continue
-        found.append(reshard_p.bind(leaf, sharding=named))
+        moved = reshard_p.bind(leaf, sharding=jit_shardings.without_memory(named))
+        found.append(jit_shardings.in_memory_of(moved, named))
     return tree.unflatten(found)
+
+
+_compiled: dict[tuple, Callable] = {}
+_LIMIT = 1024
+
+
+def compiled_with_out_sharding(
+    function: str, op: Callable, operands: Sequence[Any], sharding: NamedSharding
+) -> Any:
+    """Apply `with_out_sharding` as one executable, which is shared by equal operations."""
+    arrays = [x for x in operands if not isinstance(x, str)]
+    texts = [x if isinstance(x, str) else None for x in operands]
+
+    def whole(*xs: Any) -> Any:
+        given = iter(xs)
+        full = [next(given) if text is None else text for text in texts]
+        return with_out_sharding(function, op, full, sharding)
+
+    if isinstance(op, functools.partial) and not op.args:
+        same: Any = (op.func, *op.keywords.items())
+    else:
+        same = combined_key(op)
+    key = (function, same, tuple(texts), sharding)
+    try:
+        found = _compiled.get(key)
+    except TypeError:  # an option that cannot be hashed
+        same = None
+    if same is None:
+        return jit(whole)(*arrays)
+    if found is None:
+        if len(_compiled) >= _LIMIT:
+            _compiled.clear()
+        found = _compiled[key] = jit(whole)
+    return found(*arrays)
 
 
 def auto_axes(f: Callable | None = None, *, axes: Any = None, out_sharding: Any = None) -> Callable:

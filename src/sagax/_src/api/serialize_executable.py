@@ -71,12 +71,12 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
         show=kind_of,
         fix="pass jit(f).lower(*args).compile()",
     )
-    program, signature = compiled._compiled, compiled._signature
+    loaded, signature = compiled._compiled, compiled._signature
     why = fix = ""
-    if program.out_shardings is not None:
+    if loaded.out_shardings is not None:
         why = "it runs on several devices, to which its machine code is tied"
         fix = "compile it in each process"
-    elif type(program) is Compiled and (program.lowered.callbacks or program.lowered.jaxpr.effects):
+    elif type(loaded) is Compiled and (loaded.lowered.callbacks or loaded.lowered.jaxpr.effects):
         why = "it calls Python functions, which have no form as bytes"
         fix = "let the cache on disk keep it: sagax.config.update('enable_compilation_cache', True)"
     if why:
@@ -87,7 +87,7 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
             fix=fix,
         )
     try:
-        code = _code(program)
+        code = _code(loaded)
     except xla.EngineError as error:
         raise ArgumentValueError(
             f"the compiled {signature.name} cannot be saved: {error}",
@@ -99,25 +99,25 @@ def save(compiled: Any) -> tuple[bytes, Any, Any]:
     rest = pickle.dumps(
         {
             "code": code,
-            "types": program.executable.out_avals,
-            "kept": program.kept,
+            "types": loaded.executable.out_avals,
+            "kept": loaded.kept,
             "signature": signature._replace(tree=None, out_tree=None),
             "consts": list(compiled._consts),
             "given": donating.donated,
         }
     )
-    fingerprint = _fingerprint(program.device.client)
+    fingerprint = _fingerprint(loaded.device.client)
     blob = _HEADER.pack(_MAGIC, fingerprint, hashlib.sha256(rest).digest()) + rest
     return blob, signature.tree, signature.out_tree
 
 
-def _code(program: Any) -> bytes:
-    if type(program) is not Compiled:
-        return program.code
-    if program.origin.source == "loaded":  # XLA cannot serialize a loaded executable again
+def _code(loaded: Any) -> bytes:
+    if type(loaded) is not Compiled:
+        return loaded.code
+    if loaded.origin.source == "loaded":  # XLA cannot serialize a loaded executable again
         with config.context(enable_compilation_cache=False):
-            program = Compiled(program.lowered, program.device, program.options)
-    return program.executable.serialize()
+            loaded = Compiled(loaded.lowered, loaded.device, loaded.options)
+    return loaded.executable.serialize()
 
 
 def load(
@@ -170,12 +170,12 @@ def load(
         xla.custom_calls.register_cpu_kernels()  # the executable may call some
     executable = xla.compiler.deserialize(device.client, found["code"], [device], found["types"])
     signature = signature._replace(tree=in_tree, out_tree=out_tree)
-    program = _LoadedExecutable(
+    loaded = _LoadedExecutable(
         executable, found["code"], device, found["kept"], signature.out_avals
     )
     named = types.SimpleNamespace(__name__=signature.name)
     donating = donation.Donation(named, signature.names, found["given"])
-    return CompiledStage(signature, program, found["consts"], donating)
+    return CompiledStage(signature, loaded, found["consts"], donating)
 
 
 def _fingerprint(client: Any) -> bytes:

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dims, dtypes
+from sagax._src.core import dims, dtypes, memory_spaces
 from sagax._src.core.avals import intern_aval
+from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import ManualAxisType
 from sagax._src.core.shardings import Sharding, shown_in_type
 from sagax._src.core.value import aval_of, is_argument, is_operand
@@ -37,13 +38,13 @@ def shaped(x: Any) -> Any:
 class ShapeDtypeStruct:
     """Shape and dtype without contents, for `eval_shape`, `jit(f).lower` and export.
 
-    `sharding` is the sharding of the array. `manual_axis_type` tells, inside of `shard_map`, along which axes values may vary between devices.
+    `sharding` is the sharding of the array, or its `Format`. `manual_axis_type` tells, inside of `shard_map`, along which axes values may vary between devices.
 
     >>> sagax.ShapeDtypeStruct((2, 3), "float32")
     ShapeDtypeStruct(shape=(2, 3), dtype=float32)
     """
 
-    __slots__ = ("aval", "sharding")
+    __slots__ = ("_layout", "aval", "sharding")
 
     def __init__(
         self,
@@ -58,11 +59,15 @@ class ShapeDtypeStruct:
         if dtype is None:
             raise ArgumentValueError.about("ShapeDtypeStruct", "dtype", None, "a dtype")
         self.aval = _struct_aval(shape, dtype, weak_type)
+        self._layout = sharding.layout if isinstance(sharding, Format) else None
+        if isinstance(sharding, Format):
+            sharding = sharding.sharding
         self.sharding = sharding
         if sharding is not None and isinstance(sharding, Sharding):
             sharding.check_shape(self.aval.shape, function="ShapeDtypeStruct")
             shown = shown_in_type(sharding, self.aval.ndim)
-            self.aval = self.aval.update(sharding=shown)
+            space = memory_spaces.space_of_kind(sharding._memory_kind)
+            self.aval = self.aval.update(sharding=shown, memory_space=space)
         if manual_axis_type is not None:
             if manual_axis_type.unreduced or manual_axis_type.reduced:
                 raise ArgumentValueError(
@@ -80,7 +85,7 @@ class ShapeDtypeStruct:
         found = cls(
             aval.shape, aval.dtype, sharding=aval.explicit_sharding, weak_type=aval.weak_type
         )
-        found.aval = found.aval.with_vma(aval.vma)
+        found.aval = found.aval.with_vma(aval.vma).with_memory_space(aval.memory_space)
         return found
 
     @classmethod
@@ -94,22 +99,44 @@ class ShapeDtypeStruct:
         committed = is_operand(x) and getattr(x, "_device", None) is not None
         sharding = x.sharding if committed else aval.explicit_sharding
         found = cls(aval.shape, aval.dtype, sharding=sharding, weak_type=aval.weak_type)
-        found.aval = found.aval.with_vma(aval.vma)
+        found.aval = found.aval.with_vma(aval.vma).with_memory_space(aval.memory_space)
         return found
 
-    shape = property(lambda self: self.aval.shape)
-    dtype = property(lambda self: self.aval.dtype)
-    ndim = property(lambda self: self.aval.ndim)
-    size = property(lambda self: self.aval.size)
-    weak_type = property(lambda self: self.aval.weak_type)
-    manual_axis_type = property(lambda self: self.aval.manual_axis_type)
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        return self.aval.ndim
+
+    @property
+    def size(self) -> int:
+        return self.aval.size
+
+    @property
+    def weak_type(self) -> bool:
+        return self.aval.weak_type
+
+    @property
+    def manual_axis_type(self) -> ManualAxisType:
+        return self.aval.manual_axis_type
+
+    @property
+    def format(self) -> Format:
+        """The layout and the sharding of the array, as far as they were given."""
+        return Format(self._layout, self.sharding)
 
     def update(self, **changes: Any) -> ShapeDtypeStruct:
         """Return the struct with some fields replaced."""
         fields = {
             "shape": self.shape,
             "dtype": self.dtype,
-            "sharding": self.sharding,
+            "sharding": self.sharding if self._layout is None else self.format,
             "weak_type": self.weak_type,
             "manual_axis_type": self.manual_axis_type,
         }
@@ -123,6 +150,7 @@ class ShapeDtypeStruct:
             isinstance(other, ShapeDtypeStruct)
             and self.aval is other.aval
             and self.sharding == other.sharding
+            and self._layout == other._layout
         )
 
     def __hash__(self) -> int:

@@ -12,6 +12,7 @@ from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core import dims, meshes
 from sagax._src.core.avals import ShapedArray
+from sagax._src.core.high_types import HiPspec
 from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, ShardingError, check_axes
 from sagax._src.core.value import aval_of, sockets
@@ -39,7 +40,7 @@ Infer = InferFromArguments()
 
 
 def _is_spec(x: Any) -> bool:
-    return x is None or isinstance(x, PartitionSpec)
+    return x is None or isinstance(x, (PartitionSpec, HiPspec))
 
 
 def shard_map(
@@ -194,7 +195,9 @@ def _apply(fun: Callable, region: Region, in_specs: Any, out_specs: Any, args: t
     arguments.check_operands(
         [x if m else 0 for x, m in zip(leaves, mapped, strict=True)], paths, "shard_map", fun
     )
-    operands = [x if hasattr(x, "aval") else sockets.concrete(x) for x in values]
+    operands = [
+        x if hasattr(x, "aval") or aval_of(x).is_high else sockets.concrete(x) for x in values
+    ]
     names = functools.cache(lambda: [p for p, m in zip(paths(), mapped, strict=True) if m])
     given = [s for s in specs if s is not None]
     with tracing(fun, "shard_map"):
@@ -235,7 +238,7 @@ def _with_fixed(fun: Callable, tree: Any, leaves: Sequence[Any], mapped: Sequenc
 
 def _spread_in(fun: Callable, in_specs: Any, args: tuple) -> list:
     """Return the specification of each leaf of the arguments."""
-    if in_specs is None or in_specs is Infer or isinstance(in_specs, PartitionSpec):
+    if in_specs is None or in_specs is Infer or isinstance(in_specs, (PartitionSpec, HiPspec)):
         return [in_specs] * len(trees.leaves(args))
     if isinstance(in_specs, tuple) and len(in_specs) != len(args):
         raise ArgumentValueError(
@@ -266,7 +269,7 @@ def _spread_in(fun: Callable, in_specs: Any, args: tuple) -> list:
 
 def _spread_out(fun: Callable, out_specs: Any, out_tree: Any) -> list:
     n = out_tree.num_leaves
-    if isinstance(out_specs, PartitionSpec):
+    if isinstance(out_specs, (PartitionSpec, HiPspec)):
         return [out_specs] * n
     result = out_tree.unflatten(range(n))
     try:
@@ -300,7 +303,8 @@ def _inferred(
         )
     spec = sharding.spec
     return PartitionSpec(
-        *[tuple([n for n in spec.axes(k) if n in region.manual_axes]) for k in range(len(spec))]
+        *[tuple([n for n in spec.axes(k) if n in region.manual_axes]) for k in range(len(spec))],
+        **region.partial(aval_of(x)),
     )
 
 
@@ -333,7 +337,13 @@ def _check_input(
     label: str,
 ) -> None:
     """Raise ValueError unless the argument can be sharded so."""
+    if aval.is_high:
+        _check_kind_of_spec(spec, function=label, argument=names()[i])
+        return
     used = spec.used_axes()
+    own = region.partial(aval)
+    if spec.partial or any(own.values()):
+        _check_partial(region, aval, spec, own, function=label, argument=names()[i])
     if len(spec) <= aval.ndim and region.manual_axes.issuperset(used) and _once(used):
         sizes = [(aval.shape[k], region.size(spec.axes(k))) for k in range(len(spec))]
         if all(n == 1 or (not dims.is_dim(size) and size % n == 0) for size, n in sizes):
@@ -346,6 +356,38 @@ def _check_input(
     )
 
 
+def _check_kind_of_spec(spec: Any, **facts: Any) -> None:
+    if not isinstance(spec, HiPspec):
+        raise ArgumentValueError(
+            "a value of a type that a library adds needs a spec of that library",
+            got=repr(spec),
+            expected="an object of a class derived from experimental.hijax.HiPspec",
+            **facts,
+        )
+
+
+def _check_partial(
+    region: Region, aval: Any, spec: PartitionSpec, own: dict[str, frozenset], **facts: Any
+) -> None:
+    """Raise ValueError unless a spec names the axes along which a type is unreduced, and reduced."""
+    _check_axes(region, spec, **facts)
+    given = {"unreduced": spec.unreduced, "reduced": spec.reduced}
+    if not region.check_vma:
+        raise ShardingError(
+            "unreduced and reduced axes need types that tell which values vary",
+            **{"got": repr(spec), "fix": "leave out check_vma=False", **facts},
+        )
+    NamedSharding(region.mesh, spec)  # which refuses axes of type Auto
+    if given != own:
+        raise ShardingError(
+            f"{spec!r} does not match the unreduced and reduced axes of the type",
+            expected=" and ".join(f"{word}={set(own[word]) or '{}'}" for word in given),
+            got=aval.str_short(short_dtypes=False),
+            fix="reshard the argument, or cast the result with lax.pcast, or name the axes that its type shows",
+            **facts,
+        )
+
+
 def _once(names: Sequence[Any]) -> bool:
     return len(set(names)) == len(names)
 
@@ -354,7 +396,13 @@ def _check_output(
     region: Region, aval: Any, spec: PartitionSpec, i: int, out_tree: Any, label: str
 ) -> None:
     """Raise ValueError unless the shards of a result can be concatenated so."""
+    if aval.is_high:
+        _check_kind_of_spec(spec, function=label, argument="out_specs")
+        return
     used = spec.used_axes()
+    partial = region.partial(aval)
+    if spec.partial or any(partial.values()):
+        _check_partial(region, aval, spec, partial, function=label, argument="out_specs")
     own = region.own_axes(aval) if region.check_vma else ()
     missing = [n for n in own if n not in used and region.size((n,)) > 1]
     fits = len(spec) <= aval.ndim and region.manual_axes.issuperset(used) and _once(used)

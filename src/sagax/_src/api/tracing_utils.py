@@ -14,18 +14,20 @@ from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.functions import kind_of, unusable_leaf
 from sagax._src.core import dtypes
+from sagax._src.core.avals import Space
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import Sharding, ShardingError
 from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, NotAnArrayError
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.primitives.resharding import in_memory_space
 from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, map_limit
 from sagax._src.runtime.array import ConcreteArray, block_all
-from sagax._src.source_stacks import written
+from sagax._src.source_stacks import joined_scopes, written
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms, jit_shardings
@@ -56,7 +58,7 @@ def make_jaxpr(
     axes = [NamedAxis(name, size) for name, size in axis_env or ()]
     jitted = JitFunction(
         fun,
-        static_argnums=static_argnums or None,
+        static_argnums=static_argnums,
         static_argnames=None,
         donate_argnums=None,
         donate_argnames=None,
@@ -85,25 +87,28 @@ def eval_shape(fun: Callable, *args: Any, **kwargs: Any) -> Any:
         hash(fun)
     except TypeError:
         fun = functools.partial(fun)
-    if isinstance(fun, JitFunction):
-        return fun.eval_shape(*args, **kwargs)
+    jitted = fun if isinstance(fun, JitFunction) else jit(fun)
     try:
-        return jit(fun).eval_shape(*args, **kwargs)
-    except ArgumentError as error:
+        return jitted.eval_shape(*args, **kwargs)
+    except (ArgumentError, NotAnArrayError) as error:
         if type(error.facts.get("leaf")) is not ShapeDtypeStruct:
             raise
         return jit(_filled(fun)).eval_shape(*args, **kwargs)
 
 
 def _filled(fun: Callable) -> Callable:
-    """Replace shapes in the result of `fun` with arrays."""
+    """Replace shapes in the result of `fun`, and in its calls of jitted functions, with arrays."""
 
     def fill(x: Any) -> Any:
         return zeros_of(x.aval) if type(x) is ShapeDtypeStruct else x
 
     @wraps(fun)
     def filled(*args: Any, **kwargs: Any) -> Any:
-        return trees.tree_map(fill, fun(*args, **kwargs))
+        before = arguments.shapes_as_arrays.set(fill)
+        try:
+            return trees.tree_map(fill, fun(*args, **kwargs))
+        finally:
+            arguments.shapes_as_arrays.reset(before)
 
     return filled
 
@@ -140,8 +145,8 @@ def device_put(
     """Put `x` (a pytree of arrays or numbers) on devices, and commit it to them if `device` is given.
 
     Args:
-      device: a device, a sharding, a `PartitionSpec` for the mesh in force, None (unchanged), or a
-        pytree of these that is a prefix of `x`.
+      device: a device, a sharding, a `PartitionSpec` for the mesh in force, a `memory.Space`,
+        None (unchanged), or a pytree of these that is a prefix of `x`.
       src: the source device; accepted and ignored.
       donate: delete the arrays of `x`.
       may_alias: False copies `x` even if it is on that device already; otherwise memory may be shared.
@@ -202,7 +207,7 @@ def _is_container(device: Any) -> bool:
 
 
 def _no_leaf(x: Any) -> bool:
-    return x is None or isinstance(x, (Sharding, PartitionSpec, Format))
+    return x is None or isinstance(x, (Sharding, PartitionSpec, Format, Space))
 
 
 def _spread_device(device: Any, x: Any) -> list:
@@ -222,9 +227,22 @@ def _spread_device(device: Any, x: Any) -> list:
 def _put(x: Any, device: Any) -> Any:
     if isinstance(device, (PartitionSpec, Format)):
         device = jit_shardings.resolved(device, "device_put", "device")
+    if isinstance(device, Space):
+        if device is Space.Any:
+            return x
+        if isinstance(x, Tracer) or state.trace.records:
+            return in_memory_space(x, device)
+        return runtime_device_put.put(x, _in_space(runtime_device_put.put(x, None), device))
     if isinstance(x, Tracer):
         return jit_shardings.constrained([x], [device])[0]
     return runtime_device_put.put(x, device)
+
+
+def _in_space(x: Any, space: Space) -> Sharding:
+    """Return the sharding of an array with another kind of memory."""
+    device = next(iter(x.sharding.device_set))
+    own = device.default_memory().kind
+    return x.sharding.with_memory_kind(own if space is Space.Device else "pinned_host")
 
 
 def device_get(x: Any) -> Any:
@@ -254,7 +272,7 @@ def named_scope(name: str) -> Iterator[None]:
     checks.instance("named_scope", "name", name, str, "a string")
     here = written.here
     before = here.scope
-    here.scope = f"{before}/{name}" if before else name
+    here.scope = joined_scopes(before, name)
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -352,6 +353,11 @@ class Linearized:
     @property
     def jaxpr(self) -> ClosedJaxpr:
         return ClosedJaxpr(hoist_constants(self.linear.jaxpr), ())
+
+    @property
+    def func(self) -> functools.partial:
+        """The function of the linear jaxpr, its first argument: libraries find that in `func.args`."""
+        return functools.partial(lambda jaxpr, *tangents: self(*tangents), self.jaxpr)
 
     @property
     def out_nzs(self) -> Any:

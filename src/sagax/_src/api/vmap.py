@@ -27,7 +27,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import reduce_sum
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.api import eager_transforms
+    from sagax._src.api import eager_transforms, vmappables
     from sagax._src.transforms import batch as batch_transform
 
 
@@ -67,7 +67,7 @@ def vmap(
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     of_one_kind = all(_axis_ok(axis) for axis in trees.leaves((in_axes,)))
-    if not of_one_kind or not (in_axes is None or isinstance(in_axes, (int, tuple, MappingSpec))):
+    if not of_one_kind or not (in_axes is None or isinstance(in_axes, tuple) or _axis_ok(in_axes)):
         raise ArgumentError(
             "vmap in_axes must be an int, None, or a tuple of entries corresponding to the positional arguments",
             function="vmap",
@@ -106,6 +106,16 @@ def _mapped(
 ) -> Callable:
     """Map with checked options."""
 
+    def _mapped_by_handlers(args: tuple, kwargs: dict) -> Any:
+        def make(f: Callable, ins: Any, outs: Any, size: Any) -> Callable:
+            return _mapped(f, ins, outs, axis_name, size, spmd_axis_name, sum_match)
+
+        def spread_out(axes: Any, tree: Any) -> list:
+            return _spread_out(fun, axes, tree.unflatten([0] * tree.num_leaves))
+
+        axes = _spread_in(fun, in_axes, args, kwargs, vmappables.is_vmappable)
+        return vmappables.mapped(make, fun, args, kwargs, axes, out_axes, axis_size, spread_out)
+
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, tuple) and len(in_axes) != len(args):
@@ -118,6 +128,10 @@ def _mapped(
                 expected=f"one entry for each positional argument: {len(args)}",
                 fix="give one entry for each positional argument; keyword arguments are always mapped over axis 0",
             )
+        if vmappables.registry and any(
+            map(vmappables.is_vmappable, trees.leaves((args, kwargs), vmappables.is_vmappable))
+        ):
+            return _mapped_by_handlers(args, kwargs)
         leaves, tree = arguments.flatten_named(
             f"vmap of {function_name(fun)}",
             (args, kwargs),
@@ -189,9 +203,9 @@ def _mapped(
             if w is None and d is not None and sum_match:
                 x, d = reduce_sum(x, (d,)), None
             if w is None and d is not None:
-                path = trees.argument_path("result", trees.key_paths(result)[i])
+                path = trees.argument_path("out_axes", trees.key_paths(result)[i])
                 raise ArgumentValueError(
-                    f"vmap has mapped output but out_axes is None at {path}",
+                    f"at vmap {path}, got axis spec None but output was batched on axis {d}",
                     function="vmap",
                     argument="out_axes",
                     got=out_axes,
@@ -222,7 +236,8 @@ def _example_of_no_tangent(x: Any, axis: int | None) -> Any:
 
 
 def _axis_ok(axis: Any) -> bool:
-    return isinstance(axis, (int, MappingSpec)) and not isinstance(axis, bool)
+    known = isinstance(axis, (int, MappingSpec)) and not isinstance(axis, bool)
+    return known or type(axis) in vmappables.spec_types
 
 
 def _check_size(size: Any) -> Any:
@@ -233,14 +248,17 @@ def _check_size(size: Any) -> Any:
     )
 
 
-def _spread_in(fun: Any, in_axes: Any, args: tuple, kwargs: dict) -> list:
+def _spread_in(
+    fun: Any, in_axes: Any, args: tuple, kwargs: dict, is_leaf: Callable | None = None
+) -> list:
     """Return the entry of `in_axes` for each leaf; keyword arguments are mapped over axis 0."""
     spec = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
     names = arguments.positional_names(fun, len(args))
     axes: list = []
     for i, (entry, arg) in enumerate(zip(spec, args, strict=True)):
         try:
-            axes.extend(trees.broadcast_prefix(entry, arg, is_leaf=_is_axis))
+            shape = arg if is_leaf is None else trees.structure(arg, is_leaf)
+            axes.extend(trees.broadcast_prefix(entry, shape, is_leaf=_is_axis))
         except (ValueError, TypeError):
             found = trees.prefix_mismatch(entry, arg, f"in_axes[{i}]", names[i], is_leaf=_is_axis)
             raise ArgumentValueError(
@@ -250,11 +268,13 @@ def _spread_in(fun: Any, in_axes: Any, args: tuple, kwargs: dict) -> list:
                 got=entry,
                 expected=f"a prefix of the structure of {names[i]}",
             ) from None
-    axes.extend([0] * len(trees.leaves(kwargs)))
+    axes.extend([0] * len(trees.leaves(kwargs, is_leaf)))
     return axes
 
 
 def _spread_out(fun: Any, out_axes: Any, result: Any) -> list:
+    if type(out_axes) is vmappables.LateAxes:
+        return out_axes.found
     if out_axes is None or isinstance(out_axes, (int, MappingSpec)):
         return [out_axes] * len(trees.leaves(result))
     try:

@@ -70,7 +70,7 @@ def flatten_named(
     """
     try:
         return trees.flatten(tree)
-    except (ValueError, TypeError, SystemError):
+    except Exception:
         for name, part in parts():
             trees.flatten_argument(function, name, part)
         raise

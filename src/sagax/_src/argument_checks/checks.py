@@ -156,6 +156,10 @@ def one_for_each_dimension(
         raise refusal.attach(operand=operand)
 
 
+class AxisError(ArgumentValueError, IndexError):
+    """An axis that the array has not; an IndexError too, as NumPy's class of this name."""
+
+
 def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") -> int:
     """Return `axis` as an int in [0, ndim)."""
     if isinstance(axis, Tracer):
@@ -167,5 +171,5 @@ def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") 
     if not -ndim <= k < ndim:
         expected = f"an axis of an array with {ndim} dimension{'s' if ndim != 1 else ''}"
         expected += f" ({-ndim} to {ndim - 1})" if ndim else ": a scalar has none"
-        raise _refusal(ArgumentValueError, None, function, argument, k, expected)
+        raise _refusal(AxisError, None, function, argument, k, expected)
     return k + ndim if k < 0 else k

@@ -52,7 +52,7 @@ def unusable_leaf(x: Any, function: str, path: str, alternative: str = "") -> Sa
             fix="fill the masked elements, x.filled(value), and pass the mask as an array of its own",
         )
     error = not_an_array(x)
-    error.facts["fix"] = _advice(x, alternative)
+    error.facts.update(fix=_advice(x, alternative), leaf=x)
     return error.attach(function=function, argument=path)
 
 
@@ -79,6 +79,8 @@ def _advice(x: Any, alternative: str) -> str:
         return alternative or "only arrays and numbers can be passed"
     if isinstance(x, numbers.Number) or hasattr(type(x), "__float__"):
         return "convert it to a number: float(x)"
+    if hasattr(x, "__array__"):  # a column or a table of pandas
+        return "make an array of it first: numpy.asarray(x)"
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         return "pass an array: this has a type but no values (eval_shape and lower take such)"
     if isinstance(x, Iterable):

@@ -6,6 +6,7 @@ Under `vmap(..., axis_name=...)` they become reductions and rearrangements of th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -26,7 +27,14 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import reductions
 from sagax._src.primitives.makers import scalar_like
-from sagax._src.primitives.mesh_axes import device_reduction, psum_p, vary
+from sagax._src.primitives.mesh_axes import (
+    axis_state,
+    can_cast,
+    cast,
+    device_reduction,
+    psum_p,
+    vary,
+)
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate
 from sagax._src.primitives.slicing import dynamic_index_in_dim, dynamic_slice_in_dim, slice_in_dim
 from sagax._src.primitives.structural import broadcast, convert, moveaxis, reduce_sum, reshape
@@ -161,7 +169,9 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Any = None) -> Any:
             leaf = reduce_sum(leaf, _dimensions(leaf, dimensions, "psum"))
         if not axes:
             return leaf
-        return psum_p.bind(vary(leaf, axes), axes=axes, **_group_params(groups))
+        aval = aval_of(leaf)
+        shared = [a for a in axes if axis_state(aval, a) != "unreduced"]
+        return psum_p.bind(vary(leaf, shared), axes=axes, **_group_params(groups))
 
     return trees.map(one, x)
 
@@ -218,7 +228,14 @@ def _extremum(p: Primitive, x: Any, axis_name: Any, axis_index_groups: Any) -> A
     def one(leaf: Any) -> Any:
         if dimensions:
             leaf = reduce(leaf, _dimensions(leaf, dimensions, p.name))
-        return p.bind(vary(leaf, axes), axes=axes, **more) if axes else leaf
+        if not axes:
+            return leaf
+        leaf = vary(leaf, axes)
+        if not dtypes.is_complex(aval_of(leaf).dtype):
+            return p.bind(leaf, axes=axes, **more)
+        return reductions.complex_extremum(
+            leaf, lambda v: p.bind(v, axes=axes, **more), lambda v: v, largest=p is pmax_p
+        )
 
     return trees.map(one, x)
 
@@ -305,8 +322,9 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     device rather than the sum over devices.
 
     Args:
-      axis_name: an axis of the mesh, or a tuple of them, along which `x` is the same on all devices.
-      to: "varying".
+      axis_name: an axis of the mesh, or a tuple of them.
+      to: "varying", from a value that is the same on all devices; "unreduced", from one that varies: the values are
+        summands, which psum adds up; "reduced", from one that is the same: its cotangents are such summands.
 
     >>> from sagax.sharding import PartitionSpec as P
     >>> mesh = sagax.make_mesh((1,), ("x",))
@@ -314,12 +332,12 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     >>> sagax.shard_map(f, mesh=mesh, in_specs=P(), out_specs=P("x"))(snp.ones(()))
     Array([1.], dtype=float32)
     """
-    if to != "varying":
+    if to not in ("varying", "unreduced", "reduced"):
         raise ArgumentValueError(
             function="pcast",
             argument="to",
             got=repr(to),
-            expected="'varying'",
+            expected="'varying', 'unreduced' or 'reduced'",
             fix="to make values the same on all devices use psum, pmax or all_gather(..., to='invarying')",
         )
     if isinstance(axis_name, (set, frozenset)):
@@ -336,16 +354,21 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
             )
 
     def one(leaf: Any) -> Any:
-        known = [a for a in axes if a in aval_of(leaf).vma]
-        if known:
-            raise ArgumentValueError(
-                f"the value varies along {', '.join(map(repr, known))} already",
-                function="pcast",
-                argument="x",
-                got=leaf,
-                expected=f"a value that is the same on all devices along {axes}",
-            )
-        return vary(leaf, axes)
+        for a in axes:
+            source = axis_state(aval_of(leaf), a)
+            if not can_cast(source, to) and (named_axis(a).checked or to != "varying"):
+                raise ArgumentValueError(
+                    f"Unsupported pcast from={source}, to={to!r}: along {a!r} the value is {source} already"
+                    if source == to
+                    else f"Unsupported pcast from={source}, to={to!r}",
+                    function="pcast",
+                    argument="x",
+                    got=leaf,
+                    expected="a value that is "
+                    + ("varying" if to == "unreduced" else "the same on all devices")
+                    + f" along {a!r}",
+                )
+        return cast(leaf, axes, to)
 
     return trees.map(one, x)
 
@@ -607,29 +630,38 @@ def all_gather(
     Args:
       axis: the dimension of the result that indexes the examples; a new one unless `tiled`.
       tiled: concatenate along `axis`, which exists already.
-      to: inside `shard_map`: "varying", or "invarying" for a result type that does not vary along the axis.
+      to: inside `shard_map`: "varying", or "invarying" for a result type that does not vary along the axis, or
+        "reduced" for one whose cotangents are summands.
 
     >>> sagax.vmap(lambda x: lax.all_gather(x, "i"), axis_name="i", out_axes=None)(snp.arange(3))
     Array([0, 1, 2], dtype=int32)
     """
     checks.one_of(
-        "all_gather", "to", to, ("varying", "invarying"), "'varying' or 'invarying'", show=repr
+        "all_gather",
+        "to",
+        to,
+        ("varying", "invarying", "reduced"),
+        "'varying', 'invarying' or 'reduced'",
+        show=repr,
     )
     name = _exchange_axis(axis_name)
     groups = _check_groups(axis_index_groups, _names(name), "all_gather")
     n = _product_of_sizes(_names(name)) if groups is None else len(groups[0])
     checked = all(named_axis(a).checked for a in _names(name))
-    p = all_gather_invariant_p if to == "invarying" and checked and not groups else all_gather_p
+    p = all_gather_invariant_p if to != "varying" and checked and not groups else all_gather_p
 
     def one(leaf: Any) -> Any:
         d = canonical_axis(axis, aval_of(leaf).ndim + (not tiled), "all_gather")
-        return p.bind(
+        found = p.bind(
             vary(leaf, _names(name)),
             axis_name=name,
             all_gather_dimension=d,
             tiled=tiled,
             axis_size=n,
             **_group_params(groups),
+        )
+        return (
+            cast(found, _names(name), to) if to == "reduced" and checked and not groups else found
         )
 
     return trees.map(one, x)
@@ -742,7 +774,7 @@ def psum_scatter(
             scatter_dimension, aval_of(leaf).ndim, "psum_scatter", "scatter_dimension"
         )
         return psum_scatter_p.bind(
-            vary(leaf, _names(name)),
+            cast(leaf, [a for a in _names(name) if named_axis(a).checked], "varying"),
             axis_name=name,
             scatter_dimension=d,
             tiled=tiled,
@@ -821,6 +853,35 @@ all_to_all_p = _define_exchange(
 )
 
 
+def _merged(x: Any, count: int, axis: int, tiled: bool) -> Any:
+    """Merge the first `count` dimensions of `x`, and move them to `axis`: apart, or into the one that is there."""
+    shape = aval_of(x).shape
+    merged = moveaxis(reshape(x, (math.prod(shape[:count]), *shape[count:])), 0, axis)
+    if not tiled:
+        return merged
+    shape = aval_of(merged).shape
+    return reshape(merged, (*shape[:axis], shape[axis] * shape[axis + 1], *shape[axis + 2 :]))
+
+
+def _split(x: Any, names: tuple, axis: int, tiled: bool) -> Any:
+    """Open a dimension of `x` into one for each of the axes, which come first; a rest stays, if `tiled`."""
+    shape = aval_of(x).shape
+    sizes = [_product_of_sizes((n,)) for n in names]
+    if shape[axis] % math.prod(sizes) or not tiled and shape[axis] != math.prod(sizes):
+        raise ArgumentValueError(
+            f"dimension {axis} must have the size of the axes {names!r}"
+            + ", or a multiple" * tiled,
+            argument="x",
+            got=x,
+            expected=f"size {math.prod(sizes)}",
+        )
+    rest = [shape[axis] // math.prod(sizes)] if tiled else []
+    opened = reshape(x, (*shape[:axis], *sizes, *rest, *shape[axis + 1 :]))
+    for i in range(len(sizes)):
+        opened = moveaxis(opened, axis + i, i)
+    return opened
+
+
 def all_to_all(
     x: Any,
     axis_name: Any,
@@ -840,6 +901,23 @@ def all_to_all(
     Array([[0, 2],
            [1, 3]], dtype=int32)
     """
+    several = _names(axis_name)
+    if (
+        axis_index_groups is None
+        and len(several) > 1
+        and not all(named_axis(n).manual for n in several)
+    ):
+
+        def exchanged(leaf: Any) -> Any:
+            ndim = aval_of(leaf).ndim
+            s = canonical_axis(split_axis, ndim, "all_to_all", "split_axis")
+            c = canonical_axis(concat_axis, ndim, "all_to_all", "concat_axis")
+            leaf = _split(leaf, several, s, tiled)
+            for i, each in enumerate(several):
+                leaf = all_to_all(leaf, each, i, i)
+            return _merged(leaf, len(several), c, tiled)
+
+        return trees.map(exchanged, x)
     name = _exchange_axis(axis_name)
     groups = _check_groups(axis_index_groups, _names(name), "all_to_all")
     n = _product_of_sizes(_names(name)) if groups is None else len(groups[0])

@@ -42,7 +42,8 @@ class ShapedArray:
     `shape` is a tuple of ints or symbolic dimensions, `dtype` a NumPy or extended dtype. `weak_type` marks
     a dtype that came from a Python scalar, and that yields to other dtypes in promotion. `vma` holds,
     inside `shard_map`, the names of the mesh axes along which values may differ between devices.
-    `explicit_sharding` is the sharding along Explicit axes, None where there are none.
+    `explicit_sharding` is the sharding along Explicit axes, None where there are none. `memory_space` is the
+    memory that values are in: the device's own, or the host's.
 
     >>> from sagax.core import ShapedArray
     >>> ShapedArray((3,), np.float32) is ShapedArray((3,), np.float32)
@@ -54,6 +55,7 @@ class ShapedArray:
         "_tangent",
         "dtype",
         "explicit_sharding",
+        "memory_space",
         "ndim",
         "shape",
         "vma",
@@ -61,12 +63,13 @@ class ShapedArray:
     )
 
     is_high = False  # high_types.py
-    shape: tuple
+    shape: tuple[Any, ...]
     dtype: Any
     weak_type: bool
     ndim: int
     explicit_sharding: Any
     vma: frozenset
+    memory_space: Space
     _tangent: ShapedArray | None
 
     def __new__(
@@ -76,7 +79,11 @@ class ShapedArray:
         weak_type: bool = False,
         sharding: Any = None,
         vma: frozenset = no_axes,
+        memory_space: Space = Space.Device,
+        manual_axis_type: ManualAxisType | None = None,
     ) -> ShapedArray:
+        if manual_axis_type is not None:
+            vma = manual_axis_type.varying
         if (
             sharding is not None
             and getattr(sharding, "mesh", None) is not None
@@ -89,16 +96,12 @@ class ShapedArray:
             bool(weak_type),
             sharding,
             frozenset(vma),
+            memory_space,
         )
 
     @property
     def size(self) -> Any:
         return dims.size(self.shape)
-
-    @property
-    def memory_space(self) -> Space:
-        """The memory that the values are in: that of the device."""
-        return Space.Device
 
     @property
     def sharding(self) -> NamedSharding:
@@ -117,6 +120,7 @@ class ShapedArray:
             "weak_type": self.weak_type,
             "sharding": self.explicit_sharding,
             "vma": self.vma,
+            "memory_space": self.memory_space,
         }
         if "shape" in changes and len(changes["shape"]) != self.ndim:
             fields["sharding"] = None
@@ -125,7 +129,12 @@ class ShapedArray:
     @property
     def manual_axis_type(self) -> ManualAxisType:
         """The axes along which devices may have different values, inside of `shard_map`."""
-        return ManualAxisType(self.vma)
+        inner = self.explicit_sharding
+        if inner is None or not inner.spec.partial:
+            return ManualAxisType(self.vma)
+        manual = frozenset(inner.mesh.manual_axes)
+        spec = inner.spec
+        return ManualAxisType(self.vma, spec.unreduced & manual, spec.reduced & manual)
 
     mat = manual_axis_type
 
@@ -134,17 +143,28 @@ class ShapedArray:
         return (
             self
             if not self.weak_type
-            else intern_aval(self.shape, self.dtype, False, self.explicit_sharding, self.vma)
+            else intern_aval(self.shape, self.dtype, False, *self._rest())
         )
+
+    def _rest(self) -> tuple:
+        return self.explicit_sharding, self.vma, self.memory_space
 
     def with_vma(self, vma: frozenset) -> ShapedArray:
         """Return the same aval, varying along other axes of the mesh."""
         if vma == self.vma:
             return self
-        return intern_aval(self.shape, self.dtype, self.weak_type, self.explicit_sharding, vma)
+        fields = (self.shape, self.dtype, self.weak_type, self.explicit_sharding, vma)
+        return intern_aval(*fields, self.memory_space)
+
+    def with_memory_space(self, space: Space) -> ShapedArray:
+        """Return the same aval in another memory."""
+        if space is self.memory_space:
+            return self
+        fields = (self.shape, self.dtype, self.weak_type, self.explicit_sharding, self.vma)
+        return intern_aval(*fields, space)
 
     def with_dtype(self, dtype: Any, weak_type: bool = False) -> ShapedArray:
-        return intern_aval(self.shape, dtype, weak_type, self.explicit_sharding, self.vma)
+        return intern_aval(self.shape, dtype, weak_type, *self._rest())
 
     def to_tangent_aval(self) -> ShapedArray:
         """Return the aval of the tangents of such values: itself for inexact dtypes, float0 otherwise."""
@@ -152,13 +172,31 @@ class ShapedArray:
         if tangent is None:
             dtype = dtypes.tangent_dtype(self.dtype)
             weak = self.weak_type and dtype is self.dtype
-            tangent = intern_aval(self.shape, dtype, weak, self.explicit_sharding, self.vma)
+            tangent = intern_aval(self.shape, dtype, weak, *self._rest())
             self._tangent = tangent if tangent is not self else self
         return tangent
 
-    # jax's newer and older names of the same method
     def to_cotangent_aval(self) -> ShapedArray:
-        return self.to_tangent_aval()
+        """Return the aval of cotangents: that of tangents, unreduced where these are reduced and the reverse."""
+        tangent = self.to_tangent_aval()
+        shown = tangent.explicit_sharding
+        if shown is None or not shown.spec.partial:
+            return tangent
+        return tangent.update(sharding=shown.with_spec(shown.spec.cotangent()))
+
+    # jax's newer and older names of the same methods
+    def to_ct_aval(self) -> ShapedArray:
+        return self.to_cotangent_aval()
+
+    def lo_ty(self) -> list[ShapedArray]:
+        """Return the types of the arrays that a value stands for, as types of libraries do: itself."""
+        return [self]
+
+    def lower_val(self, value: Any) -> list[Any]:
+        return [value]
+
+    def raise_val(self, value: Any) -> Any:
+        return value
 
     def at_least_vspace(self) -> ShapedArray:
         return self.to_tangent_aval()
@@ -166,14 +204,27 @@ class ShapedArray:
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
         """Return the aval as jaxprs and messages show it: `f32[3,4]`."""
         name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
+        if self.memory_space is not Space.Device:
+            name += f"<{self.memory_space.name.lower()}>"
         sizes = ",".join(map(str, self.shape))
         if self.explicit_sharding is not None:
             sizes = dimensions_text(self.shape, self.explicit_sharding)
-        return f"{name}[{sizes}]{self._varying() if self.vma else ''}"
+        return f"{name}[{sizes}]{self._along_axes()}"
 
-    def _varying(self) -> str:
-        names = ",".join(sorted(map(str, self.vma)))
-        return f"{{V:({names})}}" if len(self.vma) > 1 else f"{{V:{names}}}"
+    def _along_axes(self) -> str:
+        """Format the axes along which values vary, are unreduced sums, or have such cotangents."""
+        shown = self.explicit_sharding
+        if not self.vma and (shown is None or not shown.spec.partial):
+            return ""
+        sets = [("V", self.vma)]
+        if shown is not None:
+            sets += [("U", shown.spec.unreduced), ("R", shown.spec.reduced)]
+        parts = []
+        for word, axes in sets:
+            names = ",".join(sorted(map(str, axes)))
+            if axes:
+                parts.append(f"{word}:({names})" if len(axes) > 1 else f"{word}:{names}")
+        return f"{{{', '.join(parts)}}}"
 
     def __str__(self) -> str:
         return ("~" if self.weak_type else "") + self.str_short(short_dtypes=False)
@@ -188,7 +239,8 @@ class ShapedArray:
         return self.shape[0]
 
     def __reduce__(self) -> tuple:
-        return ShapedArray, (self.shape, self.dtype, self.weak_type)
+        fields = (self.shape, self.dtype, self.weak_type, None, no_axes, self.memory_space)
+        return ShapedArray, fields if self.memory_space is not Space.Device else fields[:3]
 
 
 @functools.lru_cache(maxsize=64)
@@ -206,9 +258,10 @@ def intern_aval(
     weak_type: bool = False,
     sharding: Any = None,
     vma: frozenset = no_axes,
+    memory_space: Space = Space.Device,
 ) -> ShapedArray:
     """Intern the aval of these fields, already canonical (tuple of ints or dims, dtype, bool)."""
-    key = (shape, dtype, weak_type, sharding, vma)
+    key = (shape, dtype, weak_type, sharding, vma, memory_space)
     ref = _table.get(key)
     found = ref() if ref is not None else None
     return found if found is not None else _make(key)
@@ -221,7 +274,8 @@ def _make(key: tuple) -> ShapedArray:
         if found is not None:
             return found
         aval = _new(ShapedArray)
-        aval.shape, aval.dtype, aval.weak_type, aval.explicit_sharding, aval.vma = key
+        aval.shape, aval.dtype, aval.weak_type = key[:3]
+        aval.explicit_sharding, aval.vma, aval.memory_space = key[3:]
         aval.ndim = len(aval.shape)
         aval._tangent = None
 
@@ -244,6 +298,7 @@ class AbstractToken:
     sharding = None
     explicit_sharding = None
     vma = no_axes
+    memory_space = Space.Device
 
     def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
         return "Tok"
@@ -288,4 +343,9 @@ for _width in (config.EXPLICIT, config.ALLOWED):
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:
     """Return whether the two avals are equal except for weak types."""
-    return a is b or (not (a.is_high or b.is_high) and a.shape == b.shape and a.dtype == b.dtype)
+    return a is b or (
+        not (a.is_high or b.is_high)
+        and a.shape == b.shape
+        and a.dtype == b.dtype
+        and a.memory_space is b.memory_space
+    )

@@ -16,7 +16,7 @@ A trace has no placement and depends on staged settings only, but also on the na
 
 | cache | key |
 |---|---|
-| `jit`: calls; also of `pmap`, `Exported.call` and `eager_transforms` | `call_key`; statics as `_Static`, which distinguishes 1 from 1.0 |
+| `jit`: calls; also of `pmap`, `Exported.call` and `eager_transforms` | `call_key`; statics by `call_operands.static_part`, which distinguishes 1 from 1.0 |
 | `jit`: traces | `trace_key`, with the policy for stale reads |
 | `eager`: the entries of a primitive | `call_key`; statics are its parameters |
 | `numpy/_fused`: composite functions | `call_key`; statics are keywords, or (type, value) of arguments by position |

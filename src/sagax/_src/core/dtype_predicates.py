@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from sagax._src.core import dtypes
+from sagax._src.core.dtypes import convert_data as convert_data
 from sagax._src.core.dtypes import convert_numpy as convert_numpy
 from sagax._src.core.dtypes import is_complex as is_complex
 from sagax._src.core.dtypes import is_narrow_float as is_narrow_float

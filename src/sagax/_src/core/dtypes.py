@@ -714,6 +714,20 @@ def convert_numpy(x: Any, dtype: np.dtype) -> np.ndarray:
         return _astype(x, dtype)
 
 
+def convert_data(x: Any, dtype: np.dtype) -> np.ndarray:
+    """Convert a user's NumPy array as `convert_numpy` does; warn at the user's line where floats overflow."""
+    x = np.asarray(x)
+    if kind(x.dtype) != kind(dtype) or kind(dtype) not in "fc" or np.geterr()["over"] == "ignore":
+        return convert_numpy(x, dtype)
+    try:
+        with np.errstate(all="ignore", over="raise"):
+            return _astype(x, dtype)
+    except FloatingPointError:  # NumPy itself would name a line of sagax
+        message = f"overflow encountered in cast from {name(x.dtype)} to {name(dtype)}"
+        warnings.warn(message, RuntimeWarning, stacklevel=_users_level())
+    return convert_numpy(x, dtype)
+
+
 def _astype(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
     try:
         return x.astype(dtype)

@@ -46,6 +46,19 @@ class Fusion:
     SEPARATE = 4  # never fused
 
 
+class Sums:
+    """Classify how an operation takes operands that are sums not yet added up over devices."""
+
+    REFUSED = 0
+    FIRST = 1  # linear in its first operand: so is the result
+    EACH = 2  # adds or arranges operands, all such sums
+    PRODUCT = (
+        3  # one operand is such a sum, the others are shared by the devices and marked reduced
+    )
+    QUOTIENT = 4  # the same, where the first operand is the sum
+    CONTRACTED = 5  # takes none, and what is marked reduced meets what differs between devices
+
+
 class Recompute:
     """Classify how often an operation computes an operand that is fused into it."""
 
@@ -173,7 +186,7 @@ def matrix_size(operands: Any, results: Any, params: dict) -> float:
 
 
 WHOLE = Family(
-    "an operation on arrays, of which passes know nothing more",
+    "an operation on arrays that passes know nothing more about",
     fusion=Fusion.SEPARATE,
     latency=0,
     recomputes=Recompute.ONCE,

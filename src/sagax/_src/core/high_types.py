@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from sagax._src.core.avals import Space
 from sagax._src.diagnostics.errors import SagaxError
 
 # Equal types are one object, as avals are.
@@ -29,12 +30,28 @@ class MissingMethodError(SagaxError, NotImplementedError):
         )
 
 
+def _not_set() -> None:
+    raise NotImplementedError("sagax was not imported as a whole: import sagax")
+
+
 def interned(aval: Any) -> Any:
     """Return the one object that stands for all types equal to `aval`."""
     if not isinstance(aval, HiType):
         return aval
     return _table.setdefault(aval, aval)
 
+
+# The operators of traced values that a type may define, each as a method without one of the underscores on each
+# side: `_add(tracer, other)` for `__add__`.
+_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
+OPERATORS = (
+    *_BINARY,
+    *(f"r{name}" for name in _BINARY),
+    *"eq ne lt le gt ge neg pos abs invert complex int float bool index round trunc floor ceil".split(),
+    *"len iter contains getitem setitem".split(),
+)
+# Called when a type defines one of them; `core.trace` sets it.
+define_operators: Callable[[], None] = _not_set
 
 _RETURN_TYPES = ("to_tangent_aval", "to_ct_aval", "dec_rank", "inc_rank", "shard", "unshard")
 
@@ -53,6 +70,8 @@ class MappingSpec:
 
 class HiPspec:
     """Base class of entries of `in_specs` and `out_specs` for values of types that libraries add."""
+
+    partial = False
 
     def to_lo(self) -> tuple[Any, ...]:
         """Return a `PartitionSpec` for each array that the value stands for."""
@@ -82,6 +101,7 @@ class HiType(metaclass=_TypeOfTypes):
     is_high = True
     weak_type = False
     explicit_sharding: Any = None
+    memory_space: Any = Space.Device
     vma: frozenset = frozenset()
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -89,6 +109,8 @@ class HiType(metaclass=_TypeOfTypes):
         for name in _RETURN_TYPES:
             if name in vars(cls):
                 setattr(cls, name, vars(cls)[name])
+        if any(f"_{name}" in vars(cls) for name in OPERATORS):
+            define_operators()
 
     def _missing(self, method: str, needed_for: str) -> NoReturn:
         raise MissingMethodError(self, method, needed_for)
@@ -157,6 +179,10 @@ class HiType(metaclass=_TypeOfTypes):
     def unshard(self, mesh: Any, check_vma: bool, spec: Any) -> Any:
         """Return the type of the whole, given that of what one device holds."""
         self._missing("unshard", "shard_map")
+
+    def nospec(self, mesh: Any, check_vma: bool, all_names: tuple) -> Any:
+        """Return the spec of a residual, which differs between all devices along the axes `all_names`."""
+        self._missing("nospec", "the derivative of shard_map")
 
     # what other avals have
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.source_stacks import joined, written
+from sagax._src.source_stacks import joined, joined_scopes, written
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.core import pretty_print
@@ -262,7 +262,7 @@ def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
         for i, eqn in enumerate(jaxpr.eqns):
             ins = [v.val if type(v) is Literal else env[v] for v in eqn.invars]
             if eqn.scope:
-                here.scope = f"{scope}/{eqn.scope}" if scope else eqn.scope
+                here.scope = joined_scopes(scope, eqn.scope) if scope else eqn.scope
             here.set_origin(eqn)
             out = eqn.primitive.bind(*ins, **eqn.params)
             here.scope = scope

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from sagax._src.core.shardings import Sharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -42,6 +42,8 @@ class Layout(_Record):
 
     __slots__ = ("major_to_minor", "tiling", "sub_byte_element_size_in_bits")
 
+    AUTO: ClassVar[Any]  # as a layout in a `Format`: that which the compiler chooses
+
     def __init__(
         self,
         major_to_minor: Any,
@@ -60,8 +62,30 @@ class Layout(_Record):
             )
 
 
+class _AutoLayout:
+    """Leave the layout to the compiler: arrays are in row-major order in any case."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "AUTO"
+
+    def __reduce__(self) -> tuple:
+        return _auto_layout, ()
+
+
+def _auto_layout() -> Any:
+    return Layout.AUTO
+
+
+Layout.AUTO = _AutoLayout()
+
+
 class Format(_Record):
     """A layout in memory and a sharding; None means any.
+
+    Arrays lie in memory in row-major order, which an array's own format tells; another layout that is asked for is
+    taken as a hint, and changes no result.
 
     >>> snp.ones((2, 3)).format.layout.major_to_minor
     (0, 1)
@@ -69,21 +93,10 @@ class Format(_Record):
 
     __slots__ = ("layout", "sharding")
 
-    def __init__(self, layout: Layout | None = None, sharding: Any = None) -> None:
-        if layout is not None and not isinstance(layout, Layout):
-            raise ArgumentError.about("Format", "layout", layout, "a Layout, or None")
+    def __init__(self, layout: Any = None, sharding: Any = None) -> None:
+        if layout is not None and not isinstance(layout, (Layout, _AutoLayout)):
+            raise ArgumentError.about("Format", "layout", layout, "a Layout, Layout.AUTO, or None")
         if sharding is not None and not isinstance(sharding, Sharding):
             raise ArgumentError.about("Format", "sharding", sharding, "a sharding, or None")
-        if layout is not None:
-            expected = tuple(range(len(layout.major_to_minor)))
-            if layout.major_to_minor != expected or layout.tiling:
-                raise ArgumentValueError(
-                    "arrays lie in memory in row-major order, without tiles",
-                    function="Format",
-                    argument="layout",
-                    got=f"{layout.major_to_minor}, tiling={layout.tiling}",
-                    expected=f"{expected}, and no tiling",
-                    fix="transpose the array instead",
-                )
         self.layout = layout
         self.sharding = sharding

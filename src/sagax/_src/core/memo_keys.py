@@ -66,12 +66,21 @@ PERMUTED_INPUTS = "permuted inputs"
 MORE_INPUTS = "more inputs"
 # (variables) Other outputs.
 OTHER_OUTPUTS = "other outputs"
+# (outputs kept) Fewer outputs.
+SOME_OUTPUTS = "some outputs"
 # (constants, outputs dropped, parts) Parts of a loop's carry as constants.
 CARRY_TO_CONSTANTS = "carry to constants"
 # (variables) The loop-invariant part of a scan's body.
 LOOP_INVARIANTS = "loop invariants"
 # (index, result) An effect token as input, and as a result.
 WITH_TOKEN = "with token"
+
+# (settings, avals, grid, blocks, ...) A Pallas kernel over its grid, on values.
+KERNEL_OVER_GRID = "kernel over grid"
+# (positions and values) A kernel with captured numbers written into it.
+KERNEL_NUMBERS = "kernel numbers"
+# (name, options, axes of vmap) A jaxpr that calls the kernel of such a form.
+KERNEL_CALL = "kernel call"
 
 # --- branches and loops ---------------------------------------------------------------------------------
 

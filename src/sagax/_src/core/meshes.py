@@ -53,8 +53,8 @@ class UnreducedKind(enum.Enum):
 class ManualAxisType:
     """Name the axes along which a value inside of `shard_map` may differ between devices.
 
-    `typeof(x).manual_axis_type` has this type. `unreduced` and `reduced` are always empty in types, since no
-    value is an unreduced sum.
+    `typeof(x).manual_axis_type` has this type. Along `unreduced` axes values are summands, along `reduced` ones
+    their cotangents are.
 
     >>> from sagax.sharding import ManualAxisType
     >>> ManualAxisType(varying={"x"}).varying
@@ -575,7 +575,40 @@ class PartitionSpec:
         if unreduced_kind is None and self.unreduced:
             unreduced_kind = UnreducedKind.sum
         self.unreduced_kind = unreduced_kind
+        if self.unreduced or self.reduced:
+            self._check_partial()
         self._hash = hash((self._partitions, self.unreduced, self.reduced, self.unreduced_kind))
+
+    def _check_partial(self) -> None:
+        """Raise ValueError unless each axis divides a dimension, is unreduced, or is reduced."""
+        cutting = frozenset(self.used_axes())
+        for one, word, other in (
+            (self.unreduced, "`unreduced`", self.reduced),
+            (cutting, "partitions", self.unreduced),
+            (cutting, "partitions", self.reduced),
+        ):
+            both = one & other
+            if both:
+                name = "unreduced" if other is self.unreduced else "reduced"
+                raise ArgumentValueError(
+                    f"{word} and `{name}` argument to PartitionSpec cannot overlap: "
+                    f"{', '.join(sorted(map(repr, both)))}",
+                    function="PartitionSpec",
+                    argument=name,
+                    got=", ".join(sorted(map(repr, other))),
+                    expected="axes of the mesh that are named nowhere else in the spec",
+                )
+
+    @property
+    def partial(self) -> bool:
+        """True if it says that values are unreduced sums, or their cotangents are."""
+        return bool(self.unreduced or self.reduced)
+
+    def cotangent(self) -> PartitionSpec:
+        """Return the spec of cotangents: unreduced where values are reduced, and the reverse."""
+        if not self.partial:
+            return self
+        return self.update(unreduced=self.reduced, reduced=self.unreduced)
 
     @property
     def partitions(self) -> tuple:

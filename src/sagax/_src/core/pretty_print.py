@@ -57,7 +57,8 @@ class _Printer:
     def binders(self, variables: Any) -> str:
         return " ".join(map(self.binder, variables))
 
-    def jaxpr(self, jaxpr: Any, indent: int) -> str:
+    def jaxpr(self, jaxpr: Any, indent: int) -> list[str]:
+        """Return the lines of a jaxpr; all but the first are indented."""
         used = {v for e in jaxpr.eqns for v in e.invars if not hasattr(v, "val")}
         used.update(v for v in jaxpr.outvars if not hasattr(v, "val"))
         pad = " " * indent
@@ -66,13 +67,19 @@ class _Printer:
         body = [self.eqn(eqn, used, indent + 4) for eqn in jaxpr.eqns]
         outs = [self.var(v) for v in jaxpr.outvars]
         result = f"({', '.join(outs)}{',' if len(outs) == 1 else ''})"
-        flat = f"{head} {'; '.join(body)} in {result} }}"
-        if "\n" not in flat and indent + len(flat) <= WIDTH:
-            return flat
-        lines = [head, *(f"{pad}    {line}" for line in body), f"{pad}  in {result} }}"]
-        return "\n".join(lines)
+        if _fits(body, WIDTH):
+            flat = f"{head} {'; '.join(lines[0] for lines in body)} in {result} }}"
+            if indent + len(flat) <= WIDTH:
+                return [flat]
+        lines = [head]
+        for first, *rest in body:
+            lines.append(f"{pad}    {first}")
+            lines += rest
+        lines.append(f"{pad}  in {result} }}")
+        return lines
 
-    def eqn(self, eqn: Any, used: set, indent: int) -> str:
+    def eqn(self, eqn: Any, used: set, indent: int) -> list[str]:
+        """Return the lines of an equation; all but the first are indented."""
         outs = " ".join(
             self.binder(v) if v in used else f"_:{v.aval.str_short()}" for v in eqn.outvars
         )
@@ -81,32 +88,51 @@ class _Printer:
         show = getattr(eqn.primitive, "show_rule", None)
         text = getattr(eqn.primitive, "text", None)
         if text is not None:
-            return text(eqn, outs, any(v in used for v in eqn.outvars), self)
+            return text(eqn, outs, any(v in used for v in eqn.outvars), self).split("\n")
         params = show(**eqn.params) if show is not None else dict(sorted(eqn.params.items()))
         start = f"{outs} = " if outs else ""
         name_rule = getattr(eqn.primitive, "name_rule", None)
         name = eqn.primitive.name if name_rule is None else name_rule(**eqn.params)
         if not params:
-            return f"{start}{name} {ins}".rstrip()
-        texts = [f"{k}={self.param(v, indent + 2)}" for k, v in params.items()]
-        flat = f"{start}{name}[{' '.join(texts)}] {ins}".rstrip()
-        if "\n" not in flat and indent + len(flat) <= WIDTH:
-            return flat
+            return [f"{start}{name} {ins}".rstrip()]
+        texts = [_after(f"{k}=", self.param(v, indent + 2)) for k, v in params.items()]
+        if _fits(texts, WIDTH):
+            flat = f"{start}{name}[{' '.join(lines[0] for lines in texts)}] {ins}".rstrip()
+            if indent + len(flat) <= WIDTH:
+                return [flat]
         pad = " " * indent
-        body = "".join(f"\n{pad}  {t}" for t in texts)
-        return f"{start}{name}[{body}\n{pad}] {ins}".rstrip()
+        lines = [f"{start}{name}["]
+        for first, *rest in texts:
+            lines.append(f"{pad}  {first}")
+            lines += rest
+        lines.append(f"{pad}] {ins}".rstrip())
+        return lines
 
-    def param(self, value: Any, indent: int) -> str:
+    def param(self, value: Any, indent: int) -> list[str]:
+        """Return the lines of a parameter; all but the first are indented."""
         if hasattr(value, "jaxpr") and hasattr(value, "consts"):
             value = value.jaxpr
         if hasattr(value, "eqns") and hasattr(value, "outvars"):
             name = self.shared.get(id(value))
-            return name if name is not None else self.jaxpr(value, indent)
+            return [name] if name is not None else self.jaxpr(value, indent)
         if isinstance(value, (tuple, list)) and any(hasattr(v, "eqns") for v in value):
             pad = " " * indent
-            parts = "".join(f"\n{pad}  {self.param(v, indent + 2)}" for v in value)
-            return f"({parts}\n{pad})"
-        return param_text(value)
+            lines = ["("]
+            for v in value:
+                lines += _after(f"{pad}  ", self.param(v, indent + 2))
+            return [*lines, f"{pad})"]
+        return param_text(value).split("\n")
+
+
+def _fits(parts: list[list[str]], width: int) -> bool:
+    """Return whether all parts are single lines that may fit into one; only then is it worth joining them."""
+    return (
+        all(len(lines) == 1 for lines in parts) and sum(len(lines[0]) for lines in parts) <= width
+    )
+
+
+def _after(prefix: str, lines: list[str]) -> list[str]:
+    return [prefix + lines[0], *lines[1:]]
 
 
 def _count(jaxpr: Any, counts: dict[int, int], order: list) -> None:
@@ -158,6 +184,7 @@ def jaxpr_text(jaxpr: Any) -> str:
     text = []
     for name, shared in printer.definitions:
         if shared is not jaxpr:
-            text.append(f"let {name} = {printer.jaxpr(shared, 0)} in")
-    text.append(printer.jaxpr(jaxpr, 0))
+            *first, last = _after(f"let {name} = ", printer.jaxpr(shared, 0))
+            text += [*first, f"{last} in"]
+    text += printer.jaxpr(jaxpr, 0)
     return "\n".join(text)

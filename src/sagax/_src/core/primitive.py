@@ -23,7 +23,7 @@ A rule is a slot of the primitive, filled by a decorator next to its definition:
     wide(*operands, **params)             -> the result in float64, for integers that may overflow the dtype
     check(eqn, operands, categories, outcome) -> results, with checkify's checks added to the outcome
     key(interpreter, params, operands, avals, traceback) -> the keys that the results hold (runtime/key_reuse)
-    discharge(args, owned, **params) -> results of an application to references, of which those marked in
+    discharge(args, owned, **params) -> results of an application to references; those marked in
                                         `owned` have values here (higher_order/discharge.py)
 
 The last seven, and the traits that passes read, default to the answers of the primitive's `family`
@@ -42,9 +42,9 @@ from typing import TYPE_CHECKING, Any
 from sagax._src import config
 from sagax._src.core import avals
 from sagax._src.core.effects import no_effects
-from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family
+from sagax._src.core.families import RULES, SLOTS, TRAITS, UNKNOWN, Default, Family, Sums
 from sagax._src.core.jaxpr import subjaxprs
-from sagax._src.core.references import EFFECTS, AbstractRef, Ref
+from sagax._src.core.references import CREATE, AbstractRef, Ref
 from sagax._src.core.trace import current_trace, evaluation, state
 from sagax._src.core.value import sockets
 from sagax._src.diagnostics import errors
@@ -52,7 +52,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.core import sharding_rules
+    from sagax._src.core import memory_spaces, sharding_rules
 
 
 _CACHE_LIMIT = 8192
@@ -101,6 +101,7 @@ class Primitive:
         "name",
         "multiple_results",
         "multilinear",
+        "sums",
         "exact",
         "_samples",
         "elementwise",
@@ -108,6 +109,8 @@ class Primitive:
         "is_call",
         "is_control",
         "sets_sharding",
+        "sets_memory_space",
+        "keeps_memory_space",
         "sets_vma",
         "batch_collective",
         "lower_on",
@@ -169,6 +172,7 @@ class Primitive:
         self.name = name
         self.multiple_results = multiple_results
         self.multilinear = multilinear
+        self.sums = Sums.FIRST if multilinear else Sums.REFUSED
         # the NumPy reference and the executable agree bit for bit (maybe for some avals only)
         self.exact = exact
         self.is_higher_order = is_higher_order
@@ -195,6 +199,10 @@ class Primitive:
         self.sets_vma = False
         # the abstract rule sets the shardings of results
         self.sets_sharding = False
+        # the abstract rule sets the memory that results are in
+        self.sets_memory_space = False
+        # results are in the memory of the first operand, whatever the others are in
+        self.keeps_memory_space = False
         # platform -> lower rule that overrides the general one
         self.lower_on: dict[str, Rule] = {}
 
@@ -208,6 +216,11 @@ class Primitive:
     @samples.setter
     def samples(self, samples: Sequence[Any] | Callable[[], Sequence[Any]]) -> None:
         self._samples = samples
+
+    def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
+        """Set the eager evaluation rule, a function of arrays."""
+        self.impl = impl
+        return impl
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the primitive to operands under the current trace."""
@@ -241,9 +254,12 @@ class Primitive:
             if len(cache) >= _CACHE_LIMIT:
                 cache.clear()
             cache[key] = found
-        if _thread.settings.no_collectives and not self.is_higher_order:
+        settings = _thread.settings
+        if settings.no_collectives and not self.is_higher_order:
             outs = found if self.multiple_results else [found]
             sharding_rules.check_no_collectives(self.name, in_avals, outs)
+        if not (settings.auto_pcast or self.is_higher_order):
+            sharding_rules.check_varying(self.name, in_avals)
         return found
 
     def _abstract(self, in_avals: tuple, params: dict) -> Any:
@@ -253,6 +269,14 @@ class Primitive:
             if not self.takes_references:
                 raise _reference_operand(self, in_avals)
             return rule(*in_avals, **params)
+        if any(a.memory_space is not avals.Space.Device for a in in_avals) and not (
+            self.is_higher_order or self.sets_memory_space
+        ):
+            plain = tuple([a.with_memory_space(avals.Space.Device) for a in in_avals])
+            out, space = self._abstract(plain, params), memory_spaces.common(self, in_avals)
+            if self.multiple_results:
+                return [a.with_memory_space(space) for a in out]
+            return out.with_memory_space(space)
         divided = any(a.explicit_sharding is not None for a in in_avals)
         if divided and not (self.is_higher_order or self.sets_sharding):
             plain = tuple(
@@ -284,6 +308,15 @@ class Primitive:
     def get_bind_params(self, params: dict) -> dict:
         """Return the parameters with which `bind` repeats an equation."""
         return params
+
+    def lower_for(self, platform: str) -> Callable[[Rule], Rule]:
+        """Decorate the lowering rule for one platform, which overrides the general one there."""
+
+        def set_rule(rule: Rule) -> Rule:
+            self.lower_on[platform] = rule
+            return rule
+
+        return set_rule
 
     def rule(self, slot: str) -> Callable[..., Any]:
         """Return the rule in `slot`; raise an error that names primitive and rule without one."""
@@ -348,7 +381,13 @@ class HigherOrderPrimitive(Primitive):
     one back. A trace that records does so later, and a reference from outside passes through.
     """
 
-    __slots__ = ()
+    __slots__ = ("entered",)
+
+    entered: Callable[[dict], Any] | None  # parameters -> context in which its jaxprs are traced
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.entered = None
 
     def bind(self, *args: Any, **params: Any) -> Any:
         owned = None
@@ -360,7 +399,7 @@ class HigherOrderPrimitive(Primitive):
                 owned[i] = here is (a._trace or evaluation) and a._var is None
         if owned is not None and any(owned):
             return self.discharge_rule(args, owned, **params)  # type: ignore[operator]
-        if type(state.trace).discharges and self.effects(params) & EFFECTS:
+        if type(state.trace).discharges and CREATE in self.effects(params):
             # references that the jaxprs create themselves
             return self.discharge_rule(args, owned or [False] * len(args), **params)  # type: ignore[operator]
         if sockets.evaluate_high is not None and type(state.trace).evaluates_high:

@@ -13,15 +13,15 @@ from typing import Any
 
 from sagax._src import config
 from sagax._src.core import dims, dtypes
-from sagax._src.core.families import Default
+from sagax._src.core.families import Default, Sums
 from sagax._src.core.meshes import PartitionSpec
-from sagax._src.core.shardings import NamedSharding, ShardingTypeError
+from sagax._src.core.shardings import NamedSharding, ShardingError, ShardingTypeError
 
 Cuts = tuple[tuple, ...]  # for each dimension the axes along which it is sharded
 
 
 class Call:
-    """Describe an operation on operands of which some have shardings in their types."""
+    """Describe an operation on operands, some with shardings in their types."""
 
     __slots__ = ("avals", "cuts", "mesh", "name", "outs", "params")
 
@@ -182,8 +182,92 @@ def infer(primitive: Any, avals: Sequence[Any], out: Any, params: dict) -> Any:
     call = Call(primitive.name, avals, common_mesh(primitive.name, avals), outs, params)
     rule = primitive.shard_rule
     found = call.whole() if type(rule) is Default else rule(call)
-    typed = [_typed(call, aval, cuts) for aval, cuts in zip(outs, found, strict=True)]
+    partial = any(
+        a.explicit_sharding is not None and a.explicit_sharding.spec.partial for a in avals
+    )
+    typed = []
+    for aval, cuts in zip(outs, found, strict=True):
+        axes = partial_axes(primitive, call, aval, cuts) if partial else {}
+        typed.append(_typed(call, aval, cuts, axes))
     return typed if several else typed[0]
+
+
+def partial_axes(primitive: Any, call: Call, out: Any, cuts: Cuts) -> dict[str, frozenset]:
+    """Return along which axes a result is an unreduced sum, and along which its cotangent is.
+
+    Raises if the operation would need the sum itself.
+    """
+    specs = [
+        a.explicit_sharding.spec if a.explicit_sharding is not None else PartitionSpec()
+        for a in call.avals
+    ]
+    unreduced = _unreduced_axes(primitive, call, [s.unreduced for s in specs])
+    reduced = frozenset().union(*[s.reduced for s in specs])
+    if primitive.sums in (Sums.PRODUCT, Sums.QUOTIENT):
+        reduced -= unreduced
+    if primitive.sums == Sums.CONTRACTED:
+        reduced &= frozenset(call.mesh.manual_axes)
+    different = {name for axes in cuts for name in axes} | out.vma
+    for i, (a, own) in enumerate(zip(call.avals, call.cuts, strict=True)):
+        used = frozenset([n for axes in own for n in axes]) | a.vma
+        shared = reduced - specs[i].reduced - used
+        if shared and a.ndim and primitive.sums != Sums.FIRST:
+            raise call.wrong(
+                f"operand {i} is the same on all devices along {call.axes_text(_sorted(shared))}, along which another "
+                "operand is reduced: Inputs cannot be replicated on the same axes that another input is reduced on",
+                fix=f"reshard it: sagax.sharding.reshard(x, P(..., reduced={set(shared)!r}))",
+            )
+    return {"unreduced": unreduced, "reduced": reduced - different}
+
+
+def _sorted(axes: frozenset) -> tuple:
+    return tuple(sorted(axes, key=str))
+
+
+def _unreduced_axes(primitive: Any, call: Call, given: Sequence[frozenset]) -> frozenset:
+    found = frozenset().union(*given)
+    if not found:
+        return found
+    sums, text = primitive.sums, call.axes_text(_sorted(found))
+    numbers = [dtypes.is_inexact(a.dtype) for a in call.avals]
+    at = next(i for i, axes in enumerate(given) if axes)
+    first = f"operand {at} is unreduced along {text}"
+    fix = f"add it up first: sagax.sharding.reshard(x, {spec_text(call.cuts[at])})"
+    if sums in (Sums.REFUSED, Sums.CONTRACTED) or (sums == Sums.FIRST and at):
+        raise call.wrong(
+            f"{call.name} is a non-linear operation and cannot accept input that is unreduced: {first}"
+            if sums != Sums.CONTRACTED
+            else f"lhs or rhs passed to {call.name} cannot be unreduced: {first}",
+            fix=fix,
+        )
+    if sums == Sums.FIRST and any(numbers[1:]):
+        raise call.wrong(
+            f"{call.name} of several arrays takes none that is unreduced: {first}", fix=fix
+        )
+    if sums == Sums.EACH:
+        for i, axes in enumerate(given):
+            if axes != found and (numbers[i] or not numbers[at]):
+                raise call.wrong(
+                    f"{first}, while operand {i} is not: `{call.name}` does not allow this because there would be "
+                    "implicit communication",
+                    fix=fix,
+                )
+    if sums in (Sums.PRODUCT, Sums.QUOTIENT):
+        for i, axes in enumerate(given):
+            if i != at and axes:
+                raise call.wrong(
+                    f"{call.name} is bilinear: operands {at} and {i} cannot both be unreduced",
+                    fix=fix,
+                )
+            shown = call.avals[i].explicit_sharding
+            if i != at and not found <= (shown.spec.reduced if shown is not None else frozenset()):
+                raise call.wrong(
+                    f"{first}, so operand {i} should be reduced along the same axes",
+                    fix=f"mark it: sagax.sharding.reshard(x, P(..., reduced={set(found)!r}))",
+                )
+        if sums == Sums.QUOTIENT and at:
+            raise call.wrong(f"the denominator of {call.name} cannot be unreduced", fix=fix)
+    return found
 
 
 def common_mesh(name: str, avals: Sequence[Any]) -> Any:
@@ -205,7 +289,7 @@ def common_mesh(name: str, avals: Sequence[Any]) -> Any:
     return found
 
 
-def _typed(call: Call, aval: Any, cuts: Cuts) -> Any:
+def _typed(call: Call, aval: Any, cuts: Cuts, partial: dict) -> Any:
     seen: dict[Any, int] = {}
     for i, axes in enumerate(cuts):
         for name in axes:
@@ -223,7 +307,22 @@ def _typed(call: Call, aval: Any, cuts: Cuts) -> Any:
                 f"dimension {i} of size {aval.shape[i]} does not divide into {parts} parts",
                 fix="reshard the operand first, so that this dimension is whole",
             )
-    return aval.update(sharding=NamedSharding(call.mesh, PartitionSpec(*cuts)))
+    return aval.update(sharding=NamedSharding(call.mesh, PartitionSpec(*cuts, **partial)))
+
+
+def check_varying(name: str, avals: Sequence[Any]) -> None:
+    """Raise unless all operands vary along the same axes: without `auto_pcast` none is cast."""
+    sets = [a.vma for a in avals]
+    if any(vma != sets[0] for vma in sets):
+        least = min(range(len(sets)), key=lambda i: len(sets[i]))
+        missing = _sorted(frozenset().union(*sets) - sets[least])
+        raise ShardingError(
+            f"Primitive {name} requires varying manual axes to match, while auto_pcast is off",
+            function=name,
+            got=", ".join(a.str_short(short_dtypes=False) for a in avals),
+            expected="operands that vary along the same axes",
+            fix=f"cast operand {least}: lax.pcast(x, {missing!r}, to='varying')",
+        )
 
 
 def check_no_collectives(name: str, in_avals: Sequence[Any], outs: Sequence[Any]) -> None:

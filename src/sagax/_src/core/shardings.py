@@ -112,6 +112,9 @@ class Sharding:
             [d for d in self._device_assignment if d.process_index == d.client.process_index()]
         )
 
+    # the name of jax, which orbax reads
+    _addressable_device_assignment = local_devices
+
     @property
     def is_fully_addressable(self) -> bool:
         """True if all devices belong to this process."""
@@ -165,6 +168,7 @@ class Sharding:
             and self._device_assignment == other._device_assignment
             and self._memory_kind == other._memory_kind
             and self.tiles(ndim) == other.tiles(ndim)
+            and unreduced_axes(self) == unreduced_axes(other)
         )
 
     def engine_text(self, ndim: int) -> str:
@@ -174,6 +178,11 @@ class Sharding:
         if count == 1:
             return "{replicated}"
         return _text(parts, of_device)
+
+
+def unreduced_axes(sharding: Any) -> frozenset:
+    """Return the axes along which an array is a sum that was not yet added up."""
+    return sharding.spec.unreduced if isinstance(sharding, NamedSharding) else frozenset()
 
 
 @functools.lru_cache(maxsize=4096)
@@ -299,6 +308,8 @@ class NamedSharding(Sharding):
     @property
     def is_fully_replicated(self) -> bool:
         shape = self.mesh.shape
+        if self.spec.unreduced:
+            return False
         return math.prod([shape[name] for name in self.spec.used_axes()]) == 1
 
     def tiles(self, ndim: int) -> Tiles:
@@ -398,13 +409,16 @@ def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedShar
             fix=f"write PartitionSpec({'' if spec is None else words})",
         )
     check_axes(spec, mesh)
-    if spec.unreduced or spec.reduced:
+    auto = (spec.unreduced | spec.reduced) & frozenset(mesh.auto_axes)
+    if auto:
+        word = "Unreduced" if auto & spec.unreduced else "Reduced"
         raise ShardingError(
-            "arrays that are sums of parts which have not been added up are not supported",
+            f"{word} axes can only refer to mesh axes that are of type Explicit, and "
+            f"{', '.join(sorted(map(repr, auto)))} is of type Auto",
             function="NamedSharding",
             argument="spec",
-            got=repr(spec),
-            fix="leave out unreduced and reduced, or use shard_map, where psum adds the parts up",
+            got=f"{spec!r} over {mesh!r}",
+            fix="make the mesh with Explicit axes, so that types say which sums are not yet added up",
         )
     if isinstance(mesh, Mesh):
         memory_kind = checked_memory_kind(mesh._flat[0], memory_kind)
@@ -568,7 +582,15 @@ def shown_in_type(sharding: Any, ndim: int) -> NamedSharding | None:
     spec = sharding.spec
     shown = set(mesh.explicit_axes)
     parts = [tuple([n for n in spec.axes(i) if n in shown]) for i in range(ndim)]
-    return NamedSharding(mesh.abstract_mesh, PartitionSpec(*parts))
+    return NamedSharding(mesh.abstract_mesh, spec.update(partitions=tuple(parts)))
+
+
+def shown_over(mesh: Any, spec: PartitionSpec, ndim: int) -> NamedSharding | None:
+    """Return the sharding in a type that has this spec, over a mesh with possibly fewer Explicit axes."""
+    if spec.partial:
+        auto = frozenset(mesh.auto_axes)
+        spec = spec.update(unreduced=spec.unreduced - auto, reduced=spec.reduced - auto)
+    return shown_in_type(NamedSharding(mesh, spec), ndim)
 
 
 def without_dimension(sharding: NamedSharding | None, dimension: int) -> NamedSharding | None:
@@ -597,7 +619,9 @@ def same_sharding(a: NamedSharding | None, b: NamedSharding | None) -> bool:
         return True
     if a is None or b is None:
         shown = a or b
-        return shown is not None and not shown.spec.used_axes()
+        return shown is not None and not (shown.spec.used_axes() or shown.spec.partial)
+    if a.spec.unreduced != b.spec.unreduced or a.spec.reduced != b.spec.reduced:
+        return False
     count = max(len(a.spec), len(b.spec))
     return all(a.spec.axes(i) == b.spec.axes(i) for i in range(count))
 
@@ -643,4 +667,6 @@ def sdy_sharding(mesh_name: str, spec: PartitionSpec, ndim: int, *, open: bool =
         free = open or (i < len(spec) and spec[i] is UNCONSTRAINED)
         inner = [f'"{name}"' for name in spec.axes(i)] + ["?"] * free
         parts.append("{" + ", ".join(inner) + "}")
-    return f"<@{mesh_name}, [{', '.join(parts)}]>"
+    unreduced = ", ".join(sorted([f'"{name}"' for name in spec.unreduced]))
+    sums = f", unreduced={{{unreduced}}}" if unreduced else ""
+    return f"<@{mesh_name}, [{', '.join(parts)}]{sums}>"

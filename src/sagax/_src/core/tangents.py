@@ -69,6 +69,11 @@ def set_zero_derivative(*primitives: Any) -> None:
         p.jvp_rule = functools.partial(_zero_jvp, p)
 
 
+def has_zero_derivative(primitive: Any) -> bool:
+    """Return whether all results of a primitive have zero tangents, whatever its operands."""
+    return getattr(primitive.jvp_rule, "func", None) is _zero_jvp
+
+
 def _zero_jvp(p: Any, primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     out = p.bind(*primals, **params)
     if p.multiple_results:

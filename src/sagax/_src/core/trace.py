@@ -7,6 +7,8 @@ The outermost trace evaluates.
 
 from __future__ import annotations
 
+import functools
+import math
 import sys
 import threading
 from collections.abc import Sequence
@@ -92,6 +94,9 @@ class EvalTrace(Trace):
 
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
         return self.evaluate(primitive, args, params)
+
+    def __reduce__(self) -> str:
+        return "evaluation"  # the one of the process: functions compare by identity
 
 
 def evaluate_by_reference(primitive: Any, args: tuple, params: dict) -> Any:
@@ -288,6 +293,9 @@ def no_leaks(trace: Trace) -> None:
             raise errors.LeakedTraceError.of(found[0], len(found))
 
 
+_NONE = object()
+
+
 class Tracer(Array):
     """Represent a value while a function is transformed."""
 
@@ -305,10 +313,16 @@ class Tracer(Array):
         def __getattr__(self, name: str) -> Any:
             # of a type of a library, which may define properties and methods of traced values
             if name != "aval" and self.aval.is_high:
-                found = getattr(type(self.aval), name, None)
+                found = getattr(self.aval, name, _NONE)
                 if isinstance(found, (high_types.aval_property, high_types.aval_method)):
                     return found.of(self)
+                if found is not _NONE:
+                    return found
             text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            # a name of other libraries
+            instead = getattr(Array.__dict__.get(name), "instead", None)
+            if instead:
+                text += f"; use {instead}"
             raise AttributeError(text, name=name, obj=self)
 
     def concrete(self) -> Any:
@@ -415,6 +429,31 @@ class Tracer(Array):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._parts()})"
+
+
+@functools.cache
+def _define_operators() -> None:
+    """Let types of libraries define operators of traced values; arrays keep theirs, and pay only from now on."""
+    for name in high_types.OPERATORS:
+        setattr(Tracer, f"__{name}__", _operator(f"_{name}", getattr(Tracer, f"__{name}__", None)))
+
+
+def _operator(method: str, of_arrays: Any) -> Any:
+    def operator(self: Tracer, *args: Any) -> Any:
+        if self.aval.is_high:
+            defined = getattr(self.aval, method, None)
+            if defined is not None:
+                return defined(self, *args)
+        if of_arrays is None:  # of trunc, floor and ceil, which then go by way of float
+            return getattr(math, method.removeprefix("_"))(float(self))
+        return of_arrays(self, *args)
+
+    operator.__wrapped__ = of_arrays  # type: ignore[attr-defined]
+    operator.__name__ = operator.__qualname__ = f"_{method}__"
+    return operator
+
+
+high_types.define_operators = _define_operators
 
 
 def is_concrete(value: Any) -> bool:

@@ -202,6 +202,9 @@ class Sockets:
     # NotImplemented. None until such a type is registered.
     evaluate_high: Any = None
 
+    # (name, operation, operands, sharding of the result) -> the result, compiled as one
+    compiled_with_out_sharding: Any = None
+
     # (trace that records) -> context in which traced masks become views (the option `masks`)
     enter_mask_trace: Any = None
 
@@ -219,6 +222,10 @@ def aval_of(x: Any) -> ShapedArray:
 
     Raises a TypeError that names the type of any other `x`.
     """
+    if high_types.value_types:  # first: their values may have an attribute `aval` of their own
+        typed = high_types.value_types.get(type(x))
+        if typed is not None:
+            return high_types.interned(typed(x))
     try:
         return x.aval
     except AttributeError:

@@ -25,6 +25,7 @@ not touch exceptions.
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any, ParamSpec, TypeVar
@@ -221,10 +222,23 @@ def _annotate(error: Exception, phrase: str, *, hide: bool) -> None:
         head = _without_sagax(entries, rest, error, context)
         if head is not error.__traceback__:
             BaseException.with_traceback(error, head)  # also where attributes are read-only
+            if config.current().traceback_filtering == "quiet_remove_frames":
+                _note_hidden_frames(error)
     context.head = error.__traceback__
     if phrase:
         context.add(phrase)
     _set_context(error, context)
+
+
+_HIDDEN = (
+    "For simplicity, JAX has removed its internal frames from the traceback, those of sagax: "
+    "config.update('jax_traceback_filtering', 'off') shows them."
+)
+
+
+def _note_hidden_frames(error: Exception) -> None:
+    if _HIDDEN not in getattr(error, "__notes__", ()):
+        error.add_note(_HIDDEN)
 
 
 def _context_of(error: Exception) -> _Context | None:
@@ -245,6 +259,8 @@ def _set_context(error: Exception, context: _Context) -> None:
     if context.internal:
         text = f"{text}; " if text else ""
         text += "this error comes from inside sagax: please report it"
+    if isinstance(error, RecursionError):
+        text += _deep_advice()
     if not text:
         return
     note = _Note(text)
@@ -258,6 +274,18 @@ def _set_context(error: Exception, context: _Context) -> None:
             notes[i] = note
             return
     error.add_note(note)
+
+
+def _deep_advice() -> str:
+    """Say what to do about nesting that is deeper than Python's limit, which sagax does not change by itself."""
+    limit = sys.getrecursionlimit()
+    higher = f"call sys.setrecursionlimit({10 * limit}) before,\n    or " if limit <= 10_000 else ""
+    return (
+        "\nPython limits nested calls, and each nested jit, scan or cond takes several:"
+        f"\n  - is the depth meant? {higher}repeat the inner function with lax.scan or lax.fori_loop"
+        "\n  - does a function call itself without end? its end must depend on a value that"
+        "\n    is not traced: a Python number, or an argument in static_argnums"
+    )
 
 
 # --- frames --------------------------------------------------------------------------------------

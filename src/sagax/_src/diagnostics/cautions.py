@@ -152,7 +152,7 @@ class HostSyncWarning(UserWarning):
 
 
 class BroadcastWarning(UserWarning):
-    """A column meets a vector, so that the result is a matrix, all of which is then summed.
+    """A column meets a vector, so that a whole matrix is summed.
 
     (n, 1) with (n,) is (n, n). Give both operands the same shape. A square matrix that is divided by its
     sums over axis 1 needs keepdims=True.

@@ -93,6 +93,8 @@ def patch(text: str, changes: str) -> str | None:
     end = len(lines) - (lines[-1] == "")
     rows = changes.replace(_NO_NEWLINE, "\0").split("\n")
     heads = [i for i, row in enumerate(rows) if _HUNK_HEADER.fullmatch(row)]
+    if not heads:
+        return None if changes else text
     for i, stop in zip(heads, [*heads[1:], len(rows) - (rows[-1] == "")], strict=True):
         first, count, _, new_count = (int(n) for n in _HUNK_HEADER.findall(rows[i])[0])
         body = rows[i + 1 : stop]
@@ -166,7 +168,7 @@ def _edit_position(edit: Edit) -> tuple[int, int, bool]:
 
 
 def _apply_to_lines(lines: list[str], first: int, edits: Iterable[Edit]) -> list[str]:
-    """Apply edits to lines, the first of which has the number `first`."""
+    """Apply edits to lines that are numbered from `first`."""
     text = "\n".join(lines)
     starts = [0]
     for line in lines:

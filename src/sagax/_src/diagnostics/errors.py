@@ -100,38 +100,41 @@ __all__ = [
 
 # --- general errors ------------------------------------------------------------------------------
 
+# These are TypeErrors and ValueErrors at once: jax raises now one, now the other for the same kind of
+# mistake, and a program that catches either must go on as it does there.
 
-class ShapeError(SagaxError, TypeError):
+
+class ShapeError(SagaxError, TypeError, ValueError):
     """Shapes that do not fit together, or do not fit the operation."""
 
     code = "SX0002"
 
 
-class DtypeError(SagaxError, TypeError):
+class DtypeError(SagaxError, TypeError, ValueError):
     """A dtype that the operation does not accept, or dtypes that do not fit together."""
 
     code = "SX0003"
 
 
-class TreeError(SagaxError, ValueError):
+class TreeError(SagaxError, ValueError, TypeError):
     """Pytrees whose structures differ, or an object that is no pytree."""
 
     code = "SX0004"
 
 
-class ArgumentError(SagaxError, TypeError):
+class ArgumentError(SagaxError, TypeError, ValueError):
     """An argument of the wrong kind: its type, its number, its name."""
 
     code = "SX0005"
 
 
-class ArgumentValueError(SagaxError, ValueError):
+class ArgumentValueError(SagaxError, ValueError, TypeError):
     """An argument of the right kind whose value is not accepted."""
 
     code = "SX0006"
 
 
-class NotAnArrayError(SagaxError, TypeError):
+class NotAnArrayError(SagaxError, TypeError, ValueError):
     """An object that is neither an array nor a number where one is needed."""
 
     code = "SX0007"
@@ -143,6 +146,13 @@ class NotAnArrayError(SagaxError, TypeError):
         )
         if isinstance(value, (str, bytes)):
             self.facts["fix"] = "mark an argument that is text as static: static_argnames in jit"
+        elif kind.__module__ == "numpy":
+            is_time = getattr(getattr(value, "dtype", None), "kind", "") in ("m", "M")
+            self.facts["fix"] = (
+                "give numbers: x.astype('int64') counts units of time"
+                if is_time
+                else "give numbers: arrays hold no strings and objects"
+            )
         elif kind.__module__ != "builtins":
             self.facts["fix"] = (
                 f"register {kind.__name__} as a pytree (sagax.tree_util.register_dataclass), "
@@ -439,6 +449,10 @@ class DimensionVariableError(SagaxError, KeyError):
     __str__ = SagaxError.__str__  # KeyError would quote it
 
 
+class MissingDimensionError(DimensionVariableError, ArgumentError):
+    """A call of an exported function lacks the value of a dimension argument."""
+
+
 class InconclusiveDimensionOperation(SagaxError):
     """A question about symbolic dimensions that has no single answer."""
 
@@ -451,7 +465,7 @@ class JaxprTypeError(SagaxError, TypeError):
     code = "SX0110"
 
 
-class TypePromotionError(SagaxError, ValueError):
+class TypePromotionError(SagaxError, ValueError, TypeError):
     """Dtypes that have no implicit common dtype."""
 
     code = "SX0111"

@@ -13,8 +13,8 @@ from typing import Any
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 
 __all__ = [
-    "Hook", "Listeners", "durations", "events", "index_clamped", "jit_called", "jit_compiled", "jit_created",
-    "jit_traced", "operation_evaluated", "record_duration", "record_span", "scalars", "spans",
+    "Hook", "Listeners", "debug_printed", "durations", "events", "index_clamped", "jit_called", "jit_compiled", "jit_created",
+    "jit_traced", "kernel_called", "key_reused", "operation_evaluated", "record_duration", "record_span", "scalars", "spans",
     "static_indices_read", "tracer_concretized", "tracer_to_numpy", "unmapped_operation",
 ]  # fmt: skip
 
@@ -102,6 +102,15 @@ unmapped_operation = Hook()
 # (primitive, args, params, result) after an eager evaluation; while it is set, composite functions
 # evaluate their operations one by one. Its setter also replaces `evaluation.evaluate`, which calls it.
 operation_evaluated = Hook()
+
+# (error) before a key that is used twice raises; true excuses it
+key_reused = Hook()
+
+# (format string) when debug.print is called
+debug_printed = Hook()
+
+# (check) before a kernel runs that is not checked; `check()` runs it in the checking interpreter
+kernel_called = Hook()
 
 
 def record_span(event: str, start: float, end: float, **metadata: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -9,6 +10,10 @@ from typing import Any
 from sagax._src.diagnostics.spans import is_sagax
 
 _NAMES = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__type_params__")
+
+
+class MethodOfFunction(functools.partial[Any]):
+    """A method that stands on a function, for this function alone: wrappers do not take it over."""
 
 
 def copy_attributes(wrapper: Any, wrapped: Any) -> Any:
@@ -23,7 +28,7 @@ def copy_attributes(wrapper: Any, wrapped: Any) -> Any:
         except Exception:  # an object may lack it, hold another type, or raise anything
             continue
     for name, value in getattr(_user_function(wrapped), "__dict__", {}).items():
-        if name not in vars(wrapper):
+        if name not in vars(wrapper) and type(value) is not MethodOfFunction:
             vars(wrapper)[name] = value
     wrapper.__wrapped__ = wrapped
     return wrapper

@@ -125,8 +125,8 @@ class _Scope(NamedTuple):
 def find_free_variables(fun: Any, bound: Mapping[str, Any]) -> list[FreeVariable]:
     """Return the captured values that `fun`, and the user's functions it refers to, may read.
 
-    `bound` has the values of known parameters, such as a static `self`, and an `Instance` for those of which
-    only the class is known.
+    `bound` has the values of known parameters, such as a static `self`, and an `Instance` for those whose
+    class alone is known.
     """
     todo: list[tuple[CodeType, _Scope]] = []
     seen: set[Any] = set()

@@ -7,6 +7,7 @@ that a lambda inside a loop or a recursion is compiled only the first time.
 
 from __future__ import annotations
 
+import dis
 import functools
 import types
 from typing import Any
@@ -79,18 +80,23 @@ def _function(fun: types.FunctionType, depth: int, above: tuple) -> tuple | None
         tuple((fun.__kwdefaults__ or {}).items()),
         fun.__dict__.get("__wrapped__"),
     ]
-    for cell in fun.__closure__ or ():
+    code = fun.__code__
+    for name, cell in zip(code.co_freevars, fun.__closure__ or (), strict=True):
         try:
-            values.append(cell.cell_contents)
+            value = cell.cell_contents
         except ValueError:  # an empty cell
             return None
+        if type(value) is not int or name not in _counters(code):
+            values.append(value)
     # its globals may have been rebound since the previous function of this code
     read = fun.__globals__
-    values.extend(read[name] for name in _names(fun.__code__) if name in read)
+    for name in _names(code):
+        if name in read and (type(read[name]) is not int or name not in _counters(code)):
+            values.append(read[name])
     keys = [_value(v, depth - 1, (*above, fun)) for v in values]
     if any(k is None for k in keys):
         return None
-    return (Same(fun.__code__), Same(fun.__globals__), *keys)
+    return (Same(code), Same(fun.__globals__), *keys)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -101,6 +107,36 @@ def _names(code: types.CodeType) -> tuple[str, ...]:
         if isinstance(const, types.CodeType):
             found.update(dict.fromkeys(_names(const)))
     return tuple(found)
+
+
+@functools.lru_cache(maxsize=1024)
+def _counters(code: types.CodeType) -> frozenset[str]:
+    """Return the outer variables that code, and nested code, only counts up, as by `calls += 1`.
+
+    The program that a trace records does not depend on them.
+    """
+    counted: set[str] = set()
+    other: set[str] = set()
+    instructions = [
+        i for i in dis.get_instructions(code) if i.opname not in ("EXTENDED_ARG", "NOP")
+    ]
+    for k, loaded in enumerate(instructions):
+        if loaded.opname not in ("LOAD_DEREF", "LOAD_GLOBAL", "LOAD_NAME"):
+            continue
+        number, add, store = [*instructions[k + 1 : k + 4], *[loaded] * 3][:3]
+        counts = (
+            number.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+            and (add.opname, add.argrepr) in (("BINARY_OP", "+="), ("BINARY_OP", "-="))
+            and store.opname.startswith("STORE_")
+            and store.argval == loaded.argval
+        )
+        (counted if counts else other).add(loaded.argval)
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            within = _counters(const)
+            counted |= within
+            other |= {*const.co_freevars, *const.co_names} - within
+    return frozenset(counted - other)
 
 
 def _value(value: Any, depth: int, above: tuple) -> tuple | None:

@@ -15,8 +15,15 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.function_wrappers import wraps
-from sagax._src.higher_order.custom_derivatives import custom_vjp
+from sagax._src.higher_order import accumulators, backward_logs
+from sagax._src.higher_order.custom_derivatives import (
+    CustomVJPPrimal,
+    SymbolicZero,
+    custom_vjp,
+    custom_vjp_primal_tree_values,
+)
 from sagax._src.higher_order.trace_bodies import Body, operand_leaves, trace_body
+from sagax._src.primitives.structural import zeros_of
 
 _NO_FUNCTION = "the first argument is the function"
 
@@ -105,10 +112,15 @@ def custom_gradient(
 
     Args:
       with_logs: the rule returns (cotangents, logs), a dict of values to log; see `custom_vjp.defvjp_with_logs`.
-      remat, with_accums: not supported; use `custom_vjp` and `checkpoint` instead.
+      remat: `fun` returns (value, rem) instead, and `rem(*args)` the value and the rule. Under `checkpoint`, `rem`
+        runs in the backward pass, and what it captures is saved; see `custom_vjp.defremat`.
+      with_accums: `ValAccum` or `RefAccum`, or a pytree of these that is a prefix of the arguments. The rule is
+        then called as `rule(ct, *accums)`, and adds cotangents to accumulators of these kinds; arguments that are
+        not differentiated get a `NullAccum`. See `custom_vjp.defvjp_with_accums`.
 
     Raises:
       TypeError: `fun` returns no such pair, or the rule no cotangents of the arguments; names the leaf.
+      NotImplementedError: `remat` and `with_accums` together.
 
     >>> @sagax.custom_gradient
     ... def f(x):
@@ -116,50 +128,130 @@ def custom_gradient(
     >>> float(f(3.0)), float(sagax.grad(f)(3.0))
     (9.0, 3.0)
     """
-    options = {"remat": remat, "with_accums": with_accums}
-    for option, given in options.items():
-        if given:
-            raise UnsupportedOptionError(
-                f"custom_gradient with {option} is not supported",
-                function="custom_gradient",
-                argument=option,
-                got=repr(given),
-                fix="write the rule with sagax.custom_vjp",
-            )
+    if remat and with_accums is not None:
+        raise UnsupportedOptionError(
+            "custom_gradient with both remat and with_accums is not supported",
+            function="custom_gradient",
+            argument="with_accums",
+            got=repr(with_accums),
+            fix="write the rules with sagax.custom_vjp: defremat",
+        )
     if fun is None:
-        return functools.partial(custom_gradient, with_logs=with_logs)
+        return functools.partial(
+            custom_gradient, with_logs=with_logs, remat=remat, with_accums=with_accums
+        )
     user = fun
     check_function(user, _NO_FUNCTION, "custom_gradient", "fun")
     name = function_name(user)
 
-    def pair(*args: Any) -> tuple[Any, Callable]:
-        result = user(*args)
-        if not (isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1])):
-            raise ArgumentError(
-                f"{name} must return a pair: its value, and a function from a cotangent of the value to the "
-                "cotangents of its arguments",
-                function="custom_gradient",
-                argument=name,
-                got=kind_of(result),
-                expected="(value, rule)",
-            )
-        return result[0], result[1]
-
     @wraps(user)
     def value(*args: Any) -> Any:
-        return pair(*args)[0]
-
-    def forward(*args: Any) -> tuple[Any, Any]:
-        out, rule = pair(*args)
-        leaves, tree = trees.flatten_argument(name, "value", out)
-        cts = [aval_of(x).to_tangent_aval() for x in leaves]
-        body = trace_body(rule, trees.treedef_tuple((tree,)), cts, transform="custom_gradient")
-        return out, trees.Partial(_Rule(body, len(args), with_logs), *body.consts)
+        return _pair(user(*args), name, remat)[0]
 
     wrapped: Any = custom_vjp(value)
-    define = wrapped.defvjp_with_logs if with_logs else wrapped.defvjp
-    define(forward, lambda rule, ct: rule(ct))
+    if remat:
+        define = wrapped.defremat_with_logs if with_logs else wrapped.defremat
+        define(*_remat_rules(user, name, with_logs))
+    elif with_accums is not None:
+        wrapped.defvjp(*_accumulating_rules(user, name, with_accums), symbolic_zeros=True)
+    else:
+        define = wrapped.defvjp_with_logs if with_logs else wrapped.defvjp
+
+        def forward(*args: Any) -> tuple[Any, Any]:
+            out, rule = _pair(user(*args), name)
+            return out, _traced_rule(rule, out, name, len(args), with_logs)
+
+        define(forward, lambda rule, ct: rule(ct))
     return wrapped
+
+
+def _pair(result: Any, name: str, remat: bool = False) -> tuple[Any, Callable]:
+    """Check what a function of `custom_gradient` returns."""
+    if not (isinstance(result, (tuple, list)) and len(result) == 2 and callable(result[1])):
+        raise ArgumentError(
+            f"{name} must return a pair: its value, and a function from "
+            + ("its arguments to the value and the rule" if remat else _RULE),
+            function="custom_gradient",
+            argument=name,
+            got=kind_of(result),
+            expected="(value, rem)" if remat else "(value, rule)",
+        )
+    return result[0], result[1]
+
+
+_RULE = "a cotangent of the value to the cotangents of its arguments"
+
+
+def _traced_rule(rule: Callable, out: Any, name: str, n_arguments: int, with_logs: bool) -> Any:
+    """Trace a rule on a cotangent of `out`; the result is a pytree of the values that it captures."""
+    leaves, tree = trees.flatten_argument(name, "value", out)
+    cts = [aval_of(x).to_tangent_aval() for x in leaves]
+    body = trace_body(rule, trees.treedef_tuple((tree,)), cts, transform="custom_gradient")
+    return trees.Partial(_Rule(body, n_arguments, with_logs), *body.consts)
+
+
+def _remat_rules(user: Callable, name: str, with_logs: bool) -> tuple[Callable, ...]:
+    """Return the rules fwd, rem and bwd of `custom_vjp.defremat`."""
+
+    def forward(*args: Any) -> tuple[Any, Any]:
+        out, rem = _pair(user(*args), name, remat=True)
+
+        def rules(*args: Any) -> tuple[Any, Any]:
+            out, rule = _pair(rem(*args), function_name(rem))
+            return out, _traced_rule(rule, out, name, len(args), with_logs)
+
+        leaves, tree = trees.flatten_argument(name, "arguments", args)
+        avals = [aval_of(x) for x in leaves]
+        body = trace_body(rules, tree, avals, transform="custom_gradient")
+        return out, trees.Partial(_Traced(body), *body.consts)
+
+    return forward, lambda rem, *args: rem(*args), lambda rule, ct: rule(ct)
+
+
+def _accumulating_rules(user: Callable, name: str, kinds: Any) -> tuple[Callable, Callable]:
+    """Return the rules fwd and bwd of a function whose rule adds to accumulators of these kinds."""
+
+    def forward(*primals: Any) -> tuple[Any, Any]:
+        args = custom_vjp_primal_tree_values(primals)
+        out, rule = _pair(user(*args), name)
+        avals = trees.map(aval_of, args)
+        marks = trees.map(
+            lambda p: p.perturbed, primals, is_leaf=lambda x: isinstance(x, CustomVJPPrimal)
+        )
+
+        @wraps(rule)
+        def collect(ct: Any) -> tuple[Any, Any]:
+            accums = accumulators.accumulators(avals, marks, kinds)
+            logs = rule(ct, *accums)
+            return tuple(map(accumulators.sums, accums)), logs
+
+        return out, _traced_rule(collect, out, name, len(args), True)
+
+    def backward(rule: Callable, ct: Any) -> Any:
+        zeros = trees.map(
+            lambda c: zeros_of(c.aval) if isinstance(c, SymbolicZero) else c,
+            ct,
+            is_leaf=lambda c: isinstance(c, SymbolicZero),
+        )
+        return backward_logs.split(rule(zeros), name)
+
+    return forward, backward
+
+
+class _Traced:
+    """A traced function of its captured values and its arguments."""
+
+    __slots__ = ("__name__", "body")
+
+    def __init__(self, body: Body) -> None:
+        self.body = body
+        self.__name__ = body.name
+
+    def __call__(self, *values: Any) -> Any:
+        n = len(self.body.consts)
+        leaves = trees.flatten(values[n:])[0]
+        outs = eval_jaxpr(self.body.jaxpr.jaxpr, (), *values[:n], *leaves)
+        return self.body.out_tree.unflatten(outs)
 
 
 class _Rule:

@@ -39,6 +39,7 @@ from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError, describe
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.trace_bodies import (
+    Body,
     is_concrete,
     operand_leaves,
     trace_body,
@@ -70,10 +71,7 @@ cond_p.is_control = True
 
 @cond_p.abstract
 def _(index: Any, *avals: Any, branches: tuple) -> list:
-    return [
-        a if all(b.out_avals[i].weak_type for b in branches) else a.strip_weak_type()
-        for i, a in enumerate(branches[0].out_avals)
-    ]
+    return list(branches[0].out_avals)  # as in jax, weak types are those of the first branch
 
 
 cond_p.sets_vma = True
@@ -327,7 +325,7 @@ def _(b: Any, index: Any, *xs: Any, branches: tuple) -> list:
 # public ------------------------------------------------------------------------------------------
 
 
-_NOT_GIVEN: Any = object()
+_NOT_GIVEN: Any = trees.UNSET
 
 
 def cond(
@@ -511,16 +509,17 @@ def switch_on(function: str, index: Any, branches: list, operands: tuple, labels
     leaves, tree = operand_leaves(function, "operands", operands)
     avals = [aval_of(x) for x in leaves]
 
-    bodies = [
-        trace_body(
-            f,
-            tree,
-            avals,
-            transform=function,
-            paths=functools.partial(leaf_paths, f, tuple(operands), {}),
-        )
-        for f in branches
-    ]
+    traced: dict[int, Body] = {}  # a function in several places is traced once
+    for f in branches:
+        if id(f) not in traced:
+            traced[id(f)] = trace_body(
+                f,
+                tree,
+                avals,
+                transform=function,
+                paths=functools.partial(leaf_paths, f, tuple(operands), {}),
+            )
+    bodies = [traced[id(f)] for f in branches]
     # report in the order of the call: the true branch first
     first = bodies[-1] if function == "cond" else bodies[0]
     first_label = labels[-1] if function == "cond" else labels[0]
@@ -549,5 +548,37 @@ def switch_on(function: str, index: Any, branches: list, operands: tuple, labels
         )
         if error is not None:
             raise error.attach(returned_by=body.jaxpr.jaxpr.debug_info.code)
-    outs = _bind(index, [b.closed() for b in bodies], leaves)
+    outs = _bind_forwarding(index, [b.closed() for b in bodies], leaves)
     return first.out_tree.unflatten(outs)
+
+
+def _bind_forwarding(index: Any, branches: list[ClosedJaxpr], operands: Sequence[Any]) -> list:
+    """Bind the branches; results that all take from one operand are that operand.
+
+    So they stay unmapped under `vmap`, and known under a derivative, whatever the index is.
+    """
+    places: dict[Any, int] = {v: i for i, v in enumerate(branches[0].jaxpr.invars)}
+    sources = [places.get(v) for v in branches[0].jaxpr.outvars]
+    for b in branches[1:]:
+        places = dict(zip(b.jaxpr.invars, range(len(operands)), strict=True))
+        sources = [
+            i if i == places.get(v) else None for i, v in zip(sources, b.jaxpr.outvars, strict=True)
+        ]
+    sources = [None if i is None or not hasattr(operands[i], "aval") else i for i in sources]
+    if all(i is None for i in sources):
+        return _bind(index, branches, operands)
+    kept = tuple(i is None for i in sources)
+
+    def without(inner: Jaxpr) -> Jaxpr:
+        outs = [v for v, keep in zip(inner.outvars, kept, strict=True) if keep]
+        return inner.replace(outvars=outs)
+
+    reduced = [
+        ClosedJaxpr(
+            derived(b.jaxpr, (memo_keys.SOME_OUTPUTS, kept), functools.partial(without, b.jaxpr)),
+            b.consts,
+        )
+        for b in branches
+    ]
+    found = iter(_bind(index, reduced, operands))
+    return [next(found) if i is None else operands[i] for i in sources]

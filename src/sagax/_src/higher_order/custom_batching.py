@@ -125,7 +125,7 @@ def _(
     def pushed_rule(size: Any, which: Sequence[bool], *values: Any) -> tuple[list, list]:
         """Differentiate the rule, at primals and tangents that are mapped together.
 
-        Where no argument is mapped together with its tangent, the rule is told that none is, and its derivative is
+        Where no argument is mapped together with its tangent, the rule sees no mapped argument, and its derivative is
         mapped.
         """
         axis = BatchAxis(size)

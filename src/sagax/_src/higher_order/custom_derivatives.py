@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src import trees
 from sagax._src.argument_checks import checks
@@ -40,8 +40,13 @@ from sagax._src.higher_order.float0_leaves import (
     is_no_tangent,
     without_no_tangents,
 )
+from sagax._src.higher_order.saved_residuals import in_checkpoint, saved
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import add_any_p
 from sagax._src.primitives.structural import convert, instantiate, zeros_of
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.higher_order import accumulators
 
 
 class SymbolicZero:
@@ -400,6 +405,8 @@ class custom_vjp(_Custom):
     bwd: Callable | None = None
     symbolic_zeros = False
     optimize_remat = False
+    with_accums = False
+    remat_rules: tuple[Callable, Callable] | None = None
 
     def defvjp(
         self,
@@ -419,11 +426,11 @@ class custom_vjp(_Custom):
         """
         self._check_function(fwd, "fwd")
         self._check_function(bwd, "bwd")
-        self.fwd, self.bwd = fwd, bwd
+        self.fwd, self.bwd, self.with_accums = fwd, bwd, False
         self.symbolic_zeros, self.optimize_remat = symbolic_zeros, optimize_remat
 
     def defvjp_with_logs(self, fwd: Callable, bwd: Callable, **options: Any) -> None:
-        """Set the rules, of which `bwd` returns a pair: the cotangents, and a dict of values to log, or None.
+        """Set the rules; `bwd` returns a pair: the cotangents, and a dict of values to log, or None.
 
         `f_vjp.with_logs(ct)` of a function from `vjp` returns the logs too; all others drop them. `options` are
         those of `defvjp`.
@@ -438,12 +445,71 @@ class custom_vjp(_Custom):
         1.0
         """
         self._check_function(bwd, "bwd")
+        self.defvjp(fwd, _without_logs(bwd), **options)
 
-        @wraps(bwd)
-        def without_logs(*args: Any) -> Any:
-            return backward_logs.split(bwd(*args), function_name(bwd))
+    def defvjp_with_accums(self, fwd: Callable, bwd: Callable, **options: Any) -> None:
+        """Set the rules; `bwd(residuals, ct, *accums)` adds cotangents to accumulators.
 
-        self.defvjp(fwd, without_logs, **options)
+        `accums` has an accumulator for each argument, in its structure: a `ValAccum` of `experimental.hijax`, or
+        a `NullAccum` where the argument is not differentiated. `accum.accum(x)` adds. The rule returns None, or a
+        dict of values to log. `options` are those of `defvjp`.
+
+        >>> @sagax.custom_vjp
+        ... def f(x, y):
+        ...     return x * y
+        >>> f.defvjp_with_accums(
+        ...     lambda x, y: (f(x, y), (x, y)),
+        ...     lambda xy, ct, dx, dy: (dx.accum(ct * xy[1]), dy.accum(ct * xy[0]), None)[2],
+        ... )
+        >>> float(sagax.grad(f)(3.0, 5.0))
+        5.0
+        """
+        self.defvjp(fwd, bwd, **options)
+        self.with_accums = True
+
+    def defremat(
+        self, fwd: Callable, rem: Callable, bwd: Callable, generic_batching: bool = False
+    ) -> None:
+        """Set rules that say what `checkpoint` saves of the function, and what it computes again.
+
+        Args:
+          fwd: `fwd(*args) -> (out, residuals)`; the residuals are saved, whatever the policy.
+          rem: `rem(residuals, *args) -> (out, residuals2)` runs in the backward pass, in place of `fwd`.
+          bwd: `bwd(residuals2, ct)` returns a cotangent for each argument, as in `defvjp`.
+          generic_batching: accepted, as in `defvjp`.
+
+        Outside of `checkpoint`, `rem` runs right after `fwd`, unless `defvjp` sets other rules.
+
+        >>> @sagax.custom_vjp
+        ... def f(x):
+        ...     return snp.sin(x)
+        >>> f.defremat(
+        ...     lambda x: (f(x), snp.cos(x)),
+        ...     lambda cos, x: (f(x), cos),
+        ...     lambda cos, ct: (cos * ct,),
+        ... )
+        >>> round(float(sagax.grad(sagax.checkpoint(f))(0.0)), 3)
+        1.0
+        """
+        for argument, rule in (("fwd", fwd), ("rem", rem), ("bwd", bwd)):
+            self._check_function(rule, argument)
+
+        @wraps(fwd)
+        def forward(*args: Any) -> tuple[Any, Any]:
+            out, residuals = _pair(fwd(*args), fwd, "(out, residuals)")
+            _, residuals = _pair(rem(saved(residuals), *args), rem, "(out, residuals)")
+            return out, residuals
+
+        self.remat_rules = (forward, bwd)
+        if self.fwd is None:
+            self.defvjp(forward, bwd)
+
+    def defremat_with_logs(
+        self, fwd: Callable, rem: Callable, bwd: Callable, generic_batching: bool = False
+    ) -> None:
+        """Set rules as `defremat` does; `bwd` returns (cotangents, logs) as for `defvjp_with_logs`."""
+        self._check_function(bwd, "bwd")
+        self.defremat(fwd, rem, _without_logs(bwd), generic_batching)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.fwd is None or self.bwd is None:
@@ -497,13 +563,16 @@ class custom_vjp(_Custom):
         cell: list,
         res_tree: list,
     ) -> tuple[list, list]:
-        fwd_name = function_name(self.fwd)
+        fwd, bwd = self.fwd, self.bwd
+        if self.remat_rules is not None and in_checkpoint():
+            fwd, bwd = self.remat_rules
+        fwd_name = function_name(fwd)
         if self.symbolic_zeros:
             xs = [CustomVJPPrimal(x, m) for x, m in zip(xs, marks, strict=True)]
         dynamic = iter(tree.unflatten(xs))
         rest = iter(fixed)
         total = len(positions) + len(fixed)
-        pair = self.fwd(*[next(dynamic) if i in positions else next(rest) for i in range(total)])  # type: ignore[misc]
+        pair = fwd(*[next(dynamic) if i in positions else next(rest) for i in range(total)])  # type: ignore[misc]
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2):
             raise ArgumentError(
                 f"Custom VJP fwd rule {fwd_name} for function {self.name} must produce a pair (list or tuple of length two) where the "
@@ -522,7 +591,7 @@ class custom_vjp(_Custom):
                 "structure of the function's output",
                 found,
             )
-        check_results(outs, pair[0], "custom_vjp", self.fwd)
+        check_results(outs, pair[0], "custom_vjp", fwd)
         cell[:] = [out_tree]
         residuals, tree_of_residuals = without_no_tangents(
             *trees.flatten_argument(fwd_name, "residuals", pair[1])
@@ -537,7 +606,7 @@ class custom_vjp(_Custom):
                     ),
                     "give it to bwd as an argument in nondiff_argnums",
                 )
-        res_tree[:] = [tree_of_residuals]
+        res_tree[:] = [tree_of_residuals, bwd, marks]
         return outs, residuals
 
     def _backward(
@@ -551,7 +620,8 @@ class custom_vjp(_Custom):
         cell: list,
         res_tree: list,
     ) -> list:
-        bwd_name = function_name(self.bwd)
+        tree_of_residuals, bwd, marks = res_tree
+        bwd_name = function_name(bwd)
         if self.symbolic_zeros:
             given = [SymbolicZero(c.aval) if type(c) is Zero else c for c in cts]
         else:
@@ -559,7 +629,13 @@ class custom_vjp(_Custom):
                 c if hasattr(c, "aval") or is_no_tangent(c) else sockets.concrete(c)
                 for c in map(instantiate, cts)
             ]
-        result = self.bwd(*fixed, res_tree[0].unflatten(residuals), cell[0].unflatten(given))  # type: ignore[misc]
+        arguments = (*fixed, tree_of_residuals.unflatten(residuals), cell[0].unflatten(given))
+        if self.with_accums:
+            accums = accumulators.accumulators(tree.unflatten(avals), tree.unflatten(marks))
+            backward_logs.add(bwd(*arguments, *accums), bwd_name)
+            result = tuple(map(accumulators.sums, accums))
+        else:
+            result = bwd(*arguments)
         n = len(trees.treedef_children(tree))
         if isinstance(result, list):
             result = tuple(result)
@@ -574,7 +650,7 @@ class custom_vjp(_Custom):
                 fix="return (ct,) for a single argument"
                 if n == 1
                 else "return a cotangent, or None for zero, for each argument",
-                returned_by=self.bwd,
+                returned_by=bwd,
             )
         primal = tree.unflatten(list(range(tree.num_leaves)))
         out: list[Any] = []
@@ -635,6 +711,28 @@ class custom_vjp(_Custom):
             if not dims.same_shape(have.shape, expected.shape)
             else "take its real part",
         )
+
+
+def _without_logs(bwd: Callable) -> Callable:
+    """Return the rule without what it logs, which goes to the caller of the pullback."""
+
+    @wraps(bwd)
+    def without_logs(*args: Any) -> Any:
+        return backward_logs.split(bwd(*args), function_name(bwd))
+
+    return without_logs
+
+
+def _pair(result: Any, rule: Callable, expected: str) -> tuple[Any, Any]:
+    if not (isinstance(result, (tuple, list)) and len(result) == 2):
+        raise ArgumentError(
+            f"the rule {function_name(rule)} must return a pair",
+            function="custom_vjp.defremat",
+            argument=function_name(rule),
+            got=kind_of(result),
+            expected=expected,
+        )
+    return result[0], result[1]
 
 
 def _has_none(tree: Any) -> bool:

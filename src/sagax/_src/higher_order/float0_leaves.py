@@ -1,6 +1,6 @@
-"""Move float0 arrays, among arguments and results of traced functions, from leaves into the structure.
+"""Move float0 arrays and tokens, among arguments and results of traced functions, from leaves into the structure.
 
-They hold no data, and jaxprs have no such values. The structure stores their shapes, and recreates them
+They hold no data, and jaxprs have no such arrays. The structure stores their shapes, and recreates them
 when it is unflattened.
 """
 
@@ -13,6 +13,8 @@ import numpy as np
 
 from sagax._src import trees
 from sagax._src.core import dtypes
+from sagax._src.core.avals import abstract_token
+from sagax._src.primitives.tokens import Token
 from sagax._src.trees import registry
 
 
@@ -45,13 +47,17 @@ def is_no_tangent(x: Any) -> bool:
 def without_no_tangents(
     outs: list[Any], tree: Any, shape_of: Callable[[tuple], tuple] = tuple
 ) -> tuple[list[Any], Any]:
-    """Return the leaves `outs`, of structure `tree`, without float0 arrays, and a structure that recreates them.
+    """Return the leaves `outs`, of structure `tree`, without float0 arrays and tokens, and a structure that has them.
 
     `shape_of` returns the shapes of the recreated arrays.
     """
-    if not any(map(is_no_tangent, outs)):
+    tokens = [getattr(x, "aval", None) is abstract_token for x in outs]
+    if not (any(tokens) or any(map(is_no_tangent, outs))):
         return outs, tree
-    leaves = [NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x for x in outs]
+    leaves = [
+        Token() if token else NoTangent(shape_of(x.shape)) if is_no_tangent(x) else x
+        for x, token in zip(outs, tokens, strict=True)
+    ]
     return trees.flatten(tree.unflatten(leaves))
 
 

@@ -30,14 +30,15 @@ from sagax._src.diagnostics.errors import (
     TreeError,
 )
 from sagax._src.primitives import reduce_window as w
-from sagax._src.primitives import window_geometry
+from sagax._src.primitives import reductions, window_geometry
 from sagax._src.primitives.arithmetic import add_p, max_p, min_p
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.makers import operands
 from sagax._src.primitives.selection import select_n
-from sagax._src.primitives.shaping import align_mapped, full
-from sagax._src.primitives.slicing import pad
-from sagax._src.primitives.structural import broadcast, reshape
+from sagax._src.primitives.shaping import align_mapped, concatenate, full
+from sagax._src.primitives.slicing import pad, slice_in_dim
+from sagax._src.primitives.structural import broadcast, reshape, transpose
+from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 # Jaxprs on scalars, mapped over arrays ------------------------------------------------------------
@@ -54,6 +55,41 @@ def _mapped(fun: Callable[..., Sequence[Any]], arrays: Sequence[Any]) -> list:
 
 def _as_function(jaxpr: ClosedJaxpr) -> Callable[..., Sequence[Any]]:
     return functools.partial(eval_jaxpr, jaxpr.jaxpr, jaxpr.consts)
+
+
+# reduce: its derivative is that of a tree of combinations ---------------------------------------------
+
+
+@reductions.reduce_p.composite
+def _(*args: Any, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any) -> list:
+    n = len(args) // 2
+    xs, inits = list(args[:n]), list(args[n:])
+    ndim = aval_of(xs[0]).ndim
+    remaining = [i for i in range(ndim) if i not in dimensions]
+    shape = tuple([aval_of(xs[0]).shape[i] for i in remaining])
+    count = dims.size(tuple([aval_of(xs[0]).shape[i] for i in dimensions]))
+    if dims.is_dim(count):
+        raise UnsupportedError(
+            "the derivative of a reduction with a computation of your own needs sizes that are known",
+            function="reduce",
+            fix="use reduce_sum, reduce_max and their like",
+        )
+    combine = _as_function(jaxpr)
+    xs = [reshape(transpose(x, (*dimensions, *remaining)), (count, *shape)) for x in xs]
+    while count > 1:
+        half = count // 2
+        pairs = [slice_in_dim(x, k, 2 * half, 2) for k in (0, 1) for x in xs]
+        joined = _mapped(combine, pairs)
+        if count % 2:
+            joined = [
+                concatenate([y, slice_in_dim(x, count - 1, count)], 0)
+                for x, y in zip(xs, joined, strict=True)
+            ]
+        xs, count = joined, half + count % 2
+    starts = [broadcast(init, shape) for init in inits]
+    if not count:
+        return starts
+    return _mapped(combine, [*starts, *[reshape(x, shape) for x in xs]])
 
 
 # reduce_window ------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ jaxpr is evaluating it on values that consist of tracers of arrays.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
@@ -29,75 +30,11 @@ from sagax._src.core.tangents import Linear, Zero, is_linear, nonzero_marks, spr
 from sagax._src.core.trace import AxisTrace, entered, state
 from sagax._src.core.value import aval_of, pytype_aval_mappings, sockets
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.higher_order.accumulators import GradAccum, NullAccum, ValAccum
 from sagax._src.higher_order.call import call
-from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.transpose import backward
-
-# Sums of cotangents ------------------------------------------------------------------------------------
-
-
-class GradAccum:
-    """The sum of the cotangents of one operand, which a backward rule adds to."""
-
-    def __init__(self, aval: Any) -> None:
-        self.aval = aval
-
-    def accum(self, x: Any) -> None:
-        """Add a cotangent; None and symbolic zeros change nothing."""
-        raise NotImplementedError
-
-    def freeze(self) -> Any:
-        """Return the sum."""
-        raise NotImplementedError
-
-
-class NullAccum(GradAccum):
-    """The sum for an operand whose cotangent nobody needs: it forgets what is added."""
-
-    def accum(self, x: Any) -> None:
-        pass
-
-    def freeze(self) -> Zero:
-        return Zero(self.aval)
-
-
-class ValAccum(GradAccum):
-    """The sum as a value."""
-
-    def __init__(self, aval: Any, val: Any = None) -> None:
-        super().__init__(aval)
-        self.val = val
-
-    def accum(self, x: Any) -> None:
-        if x is None or type(x) is Zero:
-            return
-        if self.val is None:
-            self.val = x
-        elif self.aval.is_high:
-            self.val = self.aval.vspace_add(self.val, x)
-        else:
-            self.val = add_tangents(self.val, x)
-
-    def freeze(self) -> Any:
-        return Zero(self.aval) if self.val is None else self.val
-
-
-class RefAccum(GradAccum):
-    """The sum in a reference."""
-
-    def __init__(self, aval: Any, ref: Any) -> None:
-        super().__init__(aval)
-        self.ref = ref
-
-    def accum(self, x: Any) -> None:
-        if x is not None and type(x) is not Zero:
-            self.ref.addupdate(x)
-
-    def freeze(self) -> Any:
-        return self.ref[...]
-
 
 # Operations --------------------------------------------------------------------------------------------
 
@@ -560,7 +497,9 @@ def evaluate(primitive: Any, args: Sequence[Any], params: dict) -> Any:
     if custom is not None:  # nothing is differentiated here: its rules are not needed
         return call(custom, args, name=primitive.name)
     outs = primitive.abstract_eval(tuple(avals), params)
-    smaller = {k: _lower_param(v) for k, v in params.items()}
+    inside = getattr(primitive, "entered", None)
+    with contextlib.nullcontext() if inside is None else inside(params):
+        smaller = {k: _lower_param(v) for k, v in params.items()}
     if any(c.consts for v in smaller.values() for c in _closed(v)):
         raise AssertionError(f"constants in a jaxpr of {primitive.name}")
     if primitive.regroup_rule is not None:

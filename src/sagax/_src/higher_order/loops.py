@@ -24,7 +24,7 @@ from sagax._src.primitives import cumulative
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate, rev, stack
 from sagax._src.primitives.slicing import index_in_dim, slice_in_dim
-from sagax._src.primitives.structural import expand_dims, moveaxis, reshape, squeeze
+from sagax._src.primitives.structural import convert, expand_dims, moveaxis, reshape, squeeze
 from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 
 
@@ -146,6 +146,8 @@ def associative_scan(fn: Callable, elems: Any, reverse: bool = False, axis: int 
         outs = _scan_in_order(combine, leaves, axis)
     else:
         outs = cumulative.prefix_scan(combine, leaves, axis)
+        if aval_of(leaves[0]).shape[axis] > 1:  # joined elements are strongly typed
+            outs = [convert(x, aval_of(x).dtype) for x in outs]
     if reverse:
         outs = [rev(x, (axis,)) for x in outs]
     return tree.unflatten(outs)

@@ -18,6 +18,7 @@ from sagax._src.argument_checks.functions import check_function, kind_of, unusab
 from sagax._src.core import memo_keys
 from sagax._src.core.families import HIGHER_ORDER, IDENTITY
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
+from sagax._src.core.memory_spaces import space_of_kind
 from sagax._src.core.primitive import HigherOrderPrimitive, Primitive
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.staging import hoist_constants
@@ -36,7 +37,9 @@ from sagax._src.diagnostics.function_wrappers import copy_attributes, wraps
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import values_only
 from sagax._src.higher_order.float0_leaves import hidden_in_arguments, without_no_tangents
+from sagax._src.higher_order.saved_residuals import differentiating_checkpoint, saved_p
 from sagax._src.higher_order.trace_bodies import trace_body
+from sagax._src.primitives.resharding import device_put_p
 from sagax._src.primitives.structural import linear_rules
 from sagax._src.transforms.batch import batch_jaxpr
 from sagax._src.transforms.derived import derived
@@ -141,14 +144,15 @@ def _(
     differentiated: bool,
     **params: Any,
 ) -> tuple:
-    split = linearize_jaxpr(jaxpr, nonzero_marks(tangents))
+    with differentiating_checkpoint():
+        split = linearize_jaxpr(jaxpr, nonzero_marks(tangents))
     known = split.known.jaxpr
     n_out = len(jaxpr.out_avals)
     saved = _saved(known, policy)
     forward = derived(
         known,
-        (memo_keys.REMAT_FORWARD, *saved),
-        lambda: values_only(prune_jaxpr(known.replace(outvars=[*known.outvars[:n_out], *saved]))),
+        (memo_keys.REMAT_FORWARD, *saved.items()),
+        lambda: values_only(prune_jaxpr(_saving(known, n_out, saved))),
     )
     outs = _bind(
         ClosedJaxpr(forward, split.known.consts),
@@ -158,7 +162,9 @@ def _(
         **params,
     )
     pushed_jaxpr = derived(
-        known, (memo_keys.REMAT_BACKWARD, split, *saved), lambda: _recompute(split, saved)
+        known,
+        (memo_keys.REMAT_BACKWARD, split, *saved.items()),
+        lambda: _recompute(split, saved),
     )
     pushed: list[Any] = []
     if any(split.nonzero_out):
@@ -167,12 +173,16 @@ def _(
     return outs[:n_out], spread_tangents(pushed, split.nonzero_out, jaxpr.out_avals)
 
 
-def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
-    """Return the variables of the forward jaxpr that the policy saves."""
+def _saved(known: Jaxpr, policy: Policy | None) -> dict[Var, str | None]:
+    """Return the variables of the forward jaxpr that the policy saves, with the memory it moves them to."""
+    saved: dict[Var, str | None] = dict.fromkeys(
+        [v for eqn in known.eqns if eqn.primitive is saved_p for v in eqn.outvars]
+    )
     if policy is None:
-        return []
-    saved = []
+        return saved
     for eqn in known.eqns:
+        if eqn.primitive is saved_p:
+            continue
         answer = policy(eqn.primitive, *[v.aval for v in eqn.invars], **eqn.params)
         if not isinstance(answer, (bool, Offload, _Answer)):
             raise ArgumentError(
@@ -183,11 +193,30 @@ def _saved(known: Jaxpr, policy: Policy | None) -> list[Var]:
                 expected="True or False: whether to keep the result of an operation",
             )
         if answer:
-            saved.extend(eqn.outvars)
+            saved |= dict.fromkeys(eqn.outvars, answer.dst if isinstance(answer, Offload) else None)
     return saved
 
 
-def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
+def _moved(v: Var, source: Var, kind: str) -> Eqn:
+    """Return an equation that puts `source` into a kind of memory, as `v`."""
+    return Eqn(device_put_p, [source], [v], {"kind": kind})
+
+
+def _elsewhere(v: Var, kind: str | None) -> Var:
+    """Return a new variable for a value in a kind of memory."""
+    space = v.aval.memory_space if kind is None else space_of_kind(kind)
+    return Var(v.aval.with_memory_space(space))
+
+
+def _saving(known: Jaxpr, n_out: int, saved: dict[Var, str | None]) -> Jaxpr:
+    """Return the forward jaxpr with saved values as further results, where they are kept."""
+    moved = {v: _elsewhere(v, kind) for v, kind in saved.items() if kind is not None}
+    eqns = [_moved(new, v, saved[v]) for v, new in moved.items()]  # type: ignore[arg-type]
+    outvars = [*known.outvars[:n_out], *[moved.get(v, v) for v in saved]]
+    return known.replace(eqns=[*known.eqns, *eqns], outvars=outvars)
+
+
+def _recompute(split: Any, saved: dict[Var, str | None]) -> ClosedJaxpr:
     """(inputs, saved values, tangents) -> tangents out, recomputing unsaved values."""
     known, linear = split.known.jaxpr, split.linear.jaxpr
     fresh = {v: Var(v.aval) for v in saved}
@@ -198,7 +227,9 @@ def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
     residuals = [
         known.invars[k] if where == "in" else known.outvars[k] for where, k in split.residuals
     ]
-    eqns: list[Eqn] = []
+    given = {v: v if kind is None else _elsewhere(v, kind) for v, kind in saved.items()}
+    given = {v: fresh[v] if new is v else new for v, new in given.items()}
+    eqns = [_moved(fresh[v], new, "device") for v, new in given.items() if new is not fresh[v]]
     for eqn in known.eqns:
         if not all(v in fresh for v in eqn.outvars):
             eqns.append(eqn.replace(invars=[sub(v) for v in eqn.invars]))
@@ -212,7 +243,7 @@ def _recompute(split: Any, saved: Sequence[Var]) -> ClosedJaxpr:
     outvars = [renamed.get(v, v) if type(v) is Var else v for v in linear.outvars]
     whole = Jaxpr(
         known.constvars,
-        [*known.invars, *(fresh[v] for v in saved), *linear.invars[n:]],
+        [*known.invars, *given.values(), *linear.invars[n:]],
         outvars,
         eqns,
         None,
@@ -277,7 +308,7 @@ def checkpoint_name(x: Any, name: str) -> Any:
 
 
 class Offload:
-    """A policy's answer: save the value, on the host if the platform has host memory (here: save it)."""
+    """A policy's answer: save the value in another kind of memory."""
 
     def __init__(self, src: str = "device", dst: str = "pinned_host") -> None:
         self.src, self.dst = src, dst
@@ -353,7 +384,7 @@ def save_and_offload_only_these_names(
         if primitive is not name_p:
             return False
         if params["name"] in names_which_can_be_offloaded:
-            return Offload()
+            return Offload(offload_src, offload_dst)
         return params["name"] in names_which_can_be_saved
 
     return policy
@@ -362,7 +393,9 @@ def save_and_offload_only_these_names(
 def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
     """Move the results of matrix products without batch dimensions to the host."""
     return lambda primitive, *a, **p: (
-        Offload() if dots_with_no_batch_dims_saveable(primitive, *a, **p) else False
+        Offload(offload_src, offload_dst)
+        if dots_with_no_batch_dims_saveable(primitive, *a, **p)
+        else False
     )
 
 
@@ -436,52 +469,67 @@ def checkpoint(
 
     @wraps(fun)
     def rematerialised(*args: Any, **kwargs: Any) -> Any:
-        fixed = _fixed_positions(statics, len(args), name)
-        if named_statics:
-            known = positional_names(fun, len(args))
-            fixed |= {i for i, parameter in enumerate(known) if parameter in named_statics}
-        dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
-        constants = {k: v for k, v in kwargs.items() if k in named_statics}
-        kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}
-        leaves, tree = without_no_tangents(
-            *trees.flatten_argument("checkpoint", "arguments", (dynamic, kwargs))
-        )
-
-        def paths() -> list[str]:
-            # a static argument has no leaves
-            some = [None if i in fixed else a for i, a in enumerate(args)]
-            return leaf_paths(fun, *hidden_in_arguments(tuple(some), kwargs))
-
-        for k, x in enumerate(leaves):
-            if not is_argument(x):
-                path = paths()[k]
-                root = path.split("[")[0].split(".")[0]
-                raise unusable_leaf(
-                    x, f"checkpoint of {name}", path, f"mark {root} as static: static_argnums"
-                )
-
-        def whole(dyn: tuple, named: dict) -> Any:
-            rest = iter(dyn)
-            given = [args[i] if i in fixed else next(rest) for i in range(len(args))]
-            return fun(*given, **named, **constants)
-
-        copy_attributes(whole, fun)
-        avals = [aval_of(x) for x in leaves]
-        static = ("checkpoint", fun, len(args), *((i, args[i]) for i in sorted(fixed)))
-        static = (*static, *sorted(constants.items()))
-        body = trace_body(whole, tree, avals, transform="checkpoint", paths=paths, same=static)
-        outs = remat_p.bind(
-            *body.consts,
-            *leaves,
-            jaxpr=body.jaxpr,
-            prevent_cse=prevents,
-            differentiated=False,
-            policy=policy,
-            name=name,
-        )
-        return body.out_tree.unflatten(outs)
+        # cloudpickle sends this function with what it refers to, but sends functions of modules by name
+        return _rematerialized(fun, statics, named_statics, prevents, policy, name, args, kwargs)
 
     return rematerialised
+
+
+def _rematerialized(
+    fun: Callable,
+    statics: Sequence[int],
+    named_statics: frozenset[str],
+    prevents: bool,
+    policy: Policy | None,
+    name: str,
+    args: tuple,
+    kwargs: dict,
+) -> Any:
+    """Call a function whose residuals are computed again."""
+    fixed = _fixed_positions(statics, len(args), name)
+    if named_statics:
+        known = positional_names(fun, len(args))
+        fixed |= {i for i, parameter in enumerate(known) if parameter in named_statics}
+    dynamic = tuple(a for i, a in enumerate(args) if i not in fixed)
+    constants = {k: v for k, v in kwargs.items() if k in named_statics}
+    kwargs = {k: v for k, v in kwargs.items() if k not in named_statics}
+    leaves, tree = without_no_tangents(
+        *trees.flatten_argument("checkpoint", "arguments", (dynamic, kwargs))
+    )
+
+    def paths() -> list[str]:
+        # a static argument has no leaves
+        some = [None if i in fixed else a for i, a in enumerate(args)]
+        return leaf_paths(fun, *hidden_in_arguments(tuple(some), kwargs))
+
+    for k, x in enumerate(leaves):
+        if not is_argument(x):
+            path = paths()[k]
+            root = path.split("[")[0].split(".")[0]
+            raise unusable_leaf(
+                x, f"checkpoint of {name}", path, f"mark {root} as static: static_argnums"
+            )
+
+    def whole(dyn: tuple, named: dict) -> Any:
+        rest = iter(dyn)
+        given = [args[i] if i in fixed else next(rest) for i in range(len(args))]
+        return fun(*given, **named, **constants)
+
+    copy_attributes(whole, fun)
+    avals = [aval_of(x) for x in leaves]
+    static = ("checkpoint", fun, len(args), *((i, args[i]) for i in sorted(fixed)))
+    static = (*static, *sorted(constants.items()))
+    body = trace_body(whole, tree, avals, transform="checkpoint", paths=paths, same=static)
+    outs = remat_p.bind(
+        *body.consts,
+        *leaves,
+        jaxpr=body.jaxpr,
+        prevent_cse=prevents,
+        differentiated=False,
+        policy=policy,
+        name=name,
+    )
+    return body.out_tree.unflatten(outs)
 
 
 def _static_names(fun: Callable, names: Any) -> frozenset[str]:

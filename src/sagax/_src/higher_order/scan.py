@@ -68,7 +68,7 @@ from sagax._src.transforms.batch import (
 )
 from sagax._src.transforms.derived import derived, derived_jaxpr
 from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
-from sagax._src.transforms.jvp import jvp_jaxpr
+from sagax._src.transforms.jvp import as_weak_as, jvp_jaxpr
 from sagax._src.transforms.linearize import linearize_jaxpr
 from sagax._src.transforms.prune import prune_jaxpr, prune_loop
 from sagax._src.transforms.transpose import backward
@@ -194,7 +194,8 @@ def _(
     n_stacked = n_out - num_carry
     results = [*carry[:num_carry], *stacked[:n_stacked]]
     found = [*carry[num_carry:], *stacked[n_stacked:]]
-    return results, spread_tangents(found, marks, list(map(aval_of, results)))
+    spread = spread_tangents(found, marks, list(map(aval_of, results)))
+    return results, list(map(as_weak_as, results, spread))
 
 
 def _instantiated(tangents: Sequence[Any], moving: LoopOperands) -> list:

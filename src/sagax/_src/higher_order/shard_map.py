@@ -17,6 +17,7 @@ from sagax._src.collectives.replica_groups import DeviceGroups
 from sagax._src.core import dtypes, memo_keys, meshes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import HIGHER_ORDER
+from sagax._src.core.high_types import HiPspec
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, eval_jaxpr
 from sagax._src.core.meshes import AxisType, Mesh, PartitionSpec
 from sagax._src.core.operands import partition
@@ -55,6 +56,7 @@ shard_map_p = HigherOrderPrimitive(
     "shard_map", family=HIGHER_ORDER, multiple_results=True, is_higher_order=True
 )
 shard_map_p.sets_vma = True
+shard_map_p.entered = lambda params: _region(params).inside()
 
 Specs = tuple[PartitionSpec, ...]
 
@@ -99,7 +101,21 @@ class Region:
         parts = [
             tuple([n for n in spec.axes(i) if n not in self.manual_axes]) for i in range(aval.ndim)
         ]
-        return NamedSharding(self._mesh_inside(aval.explicit_sharding.mesh), PartitionSpec(*parts))
+        spec = PartitionSpec(
+            *parts,
+            unreduced=spec.unreduced - self.manual_axes,
+            reduced=spec.reduced - self.manual_axes,
+        )
+        return NamedSharding(self._mesh_inside(aval.explicit_sharding.mesh), spec)
+
+    def partial(self, aval: Any) -> dict[str, Any]:
+        """Return the manual axes along which a value of a type is an unreduced sum, or its cotangent is."""
+        shown = aval.explicit_sharding
+        spec = PartitionSpec() if shown is None else shown.spec
+        return {
+            "unreduced": spec.unreduced & self.manual_axes,
+            "reduced": spec.reduced & self.manual_axes,
+        }
 
     def size(self, axes: Sequence[Any]) -> int:
         """Return the number of devices along the axes."""
@@ -107,32 +123,52 @@ class Region:
 
     def not_in(self, spec: PartitionSpec) -> tuple:
         """Return the manual axes along which an array is not sharded."""
-        used = spec.used_axes()
+        used = {*spec.used_axes(), *spec.unreduced}
         return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n not in used])
+
+    def residual_spec(self, aval: Any, axes: tuple) -> Any:
+        """Return the spec of a residual, which has a leading dimension for the axes along which it varies."""
+        if aval.is_high:
+            names = tuple([n for n in self.mesh.axis_names if n in self.manual_axes])
+            return aval.nospec(self.mesh, self.check_vma, names)
+        return PartitionSpec(*([axes] if axes else []), **self.partial(aval))
 
     def own_axes(self, aval: Any) -> tuple:
         """Return the manual axes along which a value inside of this type varies."""
-        own = aval.vma if self.check_vma else self.manual_axes
+        own = aval.vma if self.check_vma or aval.is_high else self.manual_axes
         return tuple([n for n in self.mesh.axis_names if n in self.manual_axes and n in own])
 
     def part(self, aval: Any, spec: PartitionSpec) -> Any:
         """Return the type of one shard of an array."""
         if type(aval) is AbstractRef:
             return aval.update(self.part(aval.inner_aval, spec))
+        if aval.is_high:
+            return aval.shard(self.mesh, self.manual_axes, self.check_vma, spec)
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] // self.size(spec.axes(i))
         vma = aval.vma | frozenset(spec.used_axes()) if self.check_vma else aval.vma
         sharding = self._sharding_inside(aval)
-        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, sharding, vma)
+        if spec.partial and self.check_vma:
+            mesh = self._mesh_inside(self.mesh) if sharding is None else sharding.mesh
+            own = PartitionSpec(*[None] * aval.ndim) if sharding is None else sharding.spec
+            own = own.update(
+                unreduced=own.unreduced | spec.unreduced, reduced=own.reduced | spec.reduced
+            )
+            sharding = NamedSharding(mesh, own)
+        return intern_aval(
+            tuple(shape), aval.dtype, aval.weak_type, sharding, vma, aval.memory_space
+        )
 
     def whole(self, aval: Any, spec: PartitionSpec) -> Any:
         """Return the type of the global array with shards of type `aval`."""
+        if aval.is_high:
+            return aval.unshard(self.mesh, self.check_vma, spec)
         shape = list(aval.shape)
         for i in range(len(spec)):
             shape[i] = shape[i] * self.size(spec.axes(i))
         vma = aval.vma - self.manual_axes
-        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma)
+        return intern_aval(tuple(shape), aval.dtype, aval.weak_type, None, vma, aval.memory_space)
 
     def bind(
         self,
@@ -162,7 +198,7 @@ class Region:
 
     def _varied(self, closed: ClosedJaxpr, out_specs: Specs) -> ClosedJaxpr:
         """Return the jaxpr whose results vary along the axes along which they are concatenated."""
-        varying = tuple([frozenset(spec.used_axes()) for spec in out_specs])
+        varying = tuple([_used_axes(spec) for spec in out_specs])
         if all(map(frozenset.issubset, varying, [a.vma for a in closed.out_avals])):
             return closed
 
@@ -175,6 +211,19 @@ class Region:
             )[0]
 
 
+def _used_axes(spec: Any) -> frozenset:
+    """Return the axes along which a result is concatenated; those of library types appear when it is lowered."""
+    return frozenset() if isinstance(spec, HiPspec) else frozenset(spec.used_axes())
+
+
+def _tangent_spec(spec: Any) -> Any:
+    return spec.to_tangent_spec() if isinstance(spec, HiPspec) else spec
+
+
+def _cotangent_spec(spec: Any) -> Any:
+    return spec.to_ct_spec() if isinstance(spec, HiPspec) else spec.cotangent()
+
+
 def _region(params: dict) -> Region:
     return Region(params["mesh"], params["manual_axes"], params["check_vma"])
 
@@ -183,23 +232,29 @@ def _region(params: dict) -> Region:
 def _(*avals: Any, jaxpr: ClosedJaxpr, out_specs: Specs, **params: Any) -> list:
     region = _region(params)
     outs = list(map(region.whole, jaxpr.out_avals, out_specs))
-    for a in avals:
-        if a.explicit_sharding is not None:  # types record shardings
-            inside = [part.explicit_sharding for part in jaxpr.out_avals]
-            return [
-                _with_sharding(o, s, a.explicit_sharding.mesh, i)
-                for o, s, i in zip(outs, out_specs, inside, strict=True)
-            ]
-    return outs
+    mesh = next((a.explicit_sharding.mesh for a in avals if a.explicit_sharding is not None), None)
+    if mesh is None and any(spec.partial for spec in out_specs):
+        mesh = region.mesh.abstract_mesh
+    if mesh is None:
+        return outs
+    inside = [part.explicit_sharding for part in jaxpr.out_avals]  # types record shardings
+    return [_with_sharding(o, s, mesh, i) for o, s, i in zip(outs, out_specs, inside, strict=True)]
 
 
 def _with_sharding(aval: Any, spec: PartitionSpec, mesh: Any, inside: Any) -> Any:
     """Return the type of a global result: cut along the manual axes of `spec`, and as its parts are."""
+    if aval.is_high:
+        return aval
     parts = []
     for i in range(aval.ndim):
         rest = () if inside is None else inside.spec.axes(i)
         parts.append((*[n for n in spec.axes(i) if n in mesh.explicit_axes], *rest))
-    return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*parts)))
+    shown, own = frozenset(mesh.explicit_axes), PartitionSpec() if inside is None else inside.spec
+    sets: dict[str, Any] = {
+        "unreduced": (spec.unreduced | own.unreduced) & shown,
+        "reduced": (spec.reduced | own.reduced) & shown,
+    }
+    return aval.update(sharding=NamedSharding(mesh, PartitionSpec(*parts, **sets)))
 
 
 @shard_map_p.effect
@@ -285,6 +340,33 @@ def _(
     return write_back(args, found.written, outs)
 
 
+# Values of types that libraries add -----------------------------------------------------------------------
+
+
+@shard_map_p.regroup
+def _(
+    sizes: Sequence[int], *, jaxpr: ClosedJaxpr, in_specs: Specs, out_specs: Specs, **params: Any
+) -> dict:
+    region = _region(params)
+    ins, outs = _low_specs(in_specs), _low_specs(out_specs)
+    if region.check_vma:
+        avals = list(map(region.part, map(region.whole, jaxpr.in_avals, ins), ins))
+        with region.inside():
+            jaxpr = derived_jaxpr(
+                jaxpr.jaxpr,
+                (memo_keys.VARYING_INPUTS, ins),
+                lambda *xs: eval_jaxpr(jaxpr.jaxpr, (), *xs),
+                avals,
+            )[0]
+        jaxpr = region._varied(jaxpr, outs)
+    return {"jaxpr": jaxpr, "in_specs": ins, "out_specs": outs, **params}
+
+
+def _low_specs(specs: Specs) -> Specs:
+    """Replace the specs of values of library types by those of the arrays that they stand for."""
+    return tuple([low for s in specs for low in (s.to_lo() if isinstance(s, HiPspec) else (s,))])
+
+
 # Derivatives ---------------------------------------------------------------------------------------------
 
 
@@ -304,8 +386,9 @@ def _(
     with region.inside():
         pushed, marks = jvp_jaxpr(jaxpr, nonzero)
     args = [*primals, *nonzero_tangents(tangents)]
-    specs = [*in_specs, *compress(in_specs, nonzero)]
-    out = region.bind(pushed, args, specs, [*out_specs, *compress(out_specs, marks)], name)
+    specs = [*in_specs, *map(_tangent_spec, compress(in_specs, nonzero))]
+    result_specs = [*out_specs, *map(_tangent_spec, compress(out_specs, marks))]
+    out = region.bind(pushed, args, specs, result_specs, name)
     n = len(out_specs)
     return out[:n], spread_tangents(out[n:], marks, list(map(aval_of, out[:n])))
 
@@ -329,7 +412,10 @@ def _(
         # A residual that differs between devices gets one more dimension, along which it is sharded.
         axes = [region.own_axes(a) for a in split.known.out_avals[n:]]
         known = _expand_residuals(split.known, n, axes)
-    own_specs = [PartitionSpec(a) if a else PartitionSpec() for a in axes]
+    own_specs = [
+        region.residual_spec(aval, a)
+        for a, aval in zip(axes, split.known.out_avals[n:], strict=True)
+    ]
     specs = [*out_specs, *own_specs]
     outs = region.bind(known, primals, in_specs, specs, name)
     out_avals = list(map(aval_of, outs[:n]))
@@ -341,11 +427,11 @@ def _(
         residual_specs.append((in_specs if where == "in" else specs)[k])
         opened.append(where == "out" and k >= n and bool(axes[k - n]))
     operands = [*residuals, *nonzero_tangents(tangents)]
-    operand_specs = [*residual_specs, *compress(in_specs, nonzero)]
+    operand_specs = [*residual_specs, *map(_tangent_spec, compress(in_specs, nonzero))]
     with region.inside():
         avals = list(map(region.part, map(aval_of, operands), operand_specs))
         linear = _squeeze_residuals(split.linear, opened, avals)
-    specs_of_tangents = list(compress(out_specs, split.nonzero_out))
+    specs_of_tangents = list(map(_tangent_spec, compress(out_specs, split.nonzero_out)))
     pushed = region.bind(linear, operands, operand_specs, specs_of_tangents, name)
     return outs[:n], spread_tangents(pushed, split.nonzero_out, out_avals)
 
@@ -415,8 +501,8 @@ def _(
                 region, jaxpr, linear, nonzero, in_specs, out_specs
             )
     of_linear, of_known = partition(in_specs, linear)
-    specs = [*of_known, *compress(out_specs, nonzero)]
-    linear_specs = list(compress(of_linear, marks))
+    specs = [*of_known, *map(_cotangent_spec, compress(out_specs, nonzero))]
+    linear_specs = list(map(_cotangent_spec, compress(of_linear, marks)))
     found = region.bind(transposed, transposed_operands(args, cts), specs, linear_specs, name)
     return spread_cotangents(found, marks, args)
 
@@ -435,6 +521,14 @@ def _transposed_unchecked(
     devices have is the sum of theirs.
     """
     inner = jaxpr.jaxpr
+    if any(isinstance(s, HiPspec) for s in (*in_specs, *out_specs)):
+        raise UnsupportedError(
+            "derivatives of values of library types in shard_map need types that tell which values vary",
+            function="shard_map",
+            argument="check_vma",
+            got=False,
+            fix="leave out check_vma=False",
+        )
     n_known = linear.count(False)
     marks: list[bool] = []
 

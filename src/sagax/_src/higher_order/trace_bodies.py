@@ -168,7 +168,11 @@ def type_mismatch(
             else ("shapes do not match" if shapes else "dtypes do not match")
         )
         fix = advice
-        if same_type(have, target):
+        if not (shapes or dtypes_differ) and have.memory_space is not target.memory_space:
+            which = "memory spaces do not match"
+            name = target.memory_space.name
+            fix = f"put it there in {labels[1]}: sagax.device_put(x, sagax.memory.Space.{name})"
+        elif same_type(have, target):
             which = "shardings do not match"
             parts = (
                 [target.explicit_sharding.spec.axes(i) for i in range(target.ndim)]

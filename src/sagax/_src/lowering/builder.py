@@ -19,7 +19,7 @@ from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, Var
 from sagax._src.core.staging import stage
-from sagax._src.lowering.sharding_constraints import constrained
+from sagax._src.lowering.sharding_constraints import constrained, is_sum
 from sagax._src.lowering.templates import signature, template
 from sagax._src.lowering.text import (
     attribute_text,
@@ -461,6 +461,9 @@ class Builder:
         """Append the equations of a jaxpr; return the values of its outputs."""
         env: dict[Any, Value] = dict(zip(jaxpr.constvars, consts, strict=True))
         env.update(zip(jaxpr.invars, args, strict=True))
+        for v in jaxpr.invars:  # the compiler keeps sums apart between constraints only
+            if is_sum(v.aval):
+                env[v] = constrained(self, env[v], v.aval.explicit_sharding)
         outer_location, outer_outs = self.location, self.outs
         exact, around = self.exact, self.exact_around
         templates_allowed = not (
@@ -492,7 +495,9 @@ class Builder:
                     results = [results]
             self.exact, self.exact_around, self.marks = exact, around, marks
             for v, r in zip(eqn.outvars, results, strict=True):
-                if v.aval.explicit_sharding is not None and not eqn.primitive.is_higher_order:
+                if v.aval.explicit_sharding is not None and (
+                    not eqn.primitive.is_higher_order or is_sum(v.aval)
+                ):
                     r = constrained(self, r, v.aval.explicit_sharding)
                 # rules may be careless about weak types, not about types
                 env[v] = r if r.aval is v.aval else r.with_weakness(v.aval)

@@ -380,7 +380,8 @@ def _choose_fences(
                 if type(v) is Var:
                     m = costs.get(v)
                     if m is None:
-                        reads |= {v}
+                        if len(reads) < _MAX_READS:
+                            reads |= {v}
                         continue
                     if not reads:
                         reads = m.reads
@@ -470,7 +471,8 @@ def _cost_through_call(
         if isinstance(r, tuple) and r[0] == "in":
             if type(operands[r[1]]) is Var:
                 m = of(operands[r[1]])
-                reads |= m.reads
+                if len(reads) < _MAX_READS:
+                    reads |= m.reads
                 steps = max(steps, m.steps)
         else:
             reads.add((v, r))

@@ -11,9 +11,10 @@ import numpy as np
 
 from sagax._src import config, xla
 from sagax._src.core import dims, memo_keys
-from sagax._src.core.avals import intern_aval
+from sagax._src.core.avals import Space, intern_aval
 from sagax._src.core.jaxpr import Jaxpr, subjaxprs
-from sagax._src.core.shardings import sdy_mesh, sdy_sharding
+from sagax._src.core.memory_spaces import HOST_KIND
+from sagax._src.core.shardings import sdy_mesh, sdy_sharding, unreduced_axes
 from sagax._src.diagnostics import spans
 from sagax._src.lowering.builder import Builder, Value
 from sagax._src.lowering.symbolic_sizes import size_value
@@ -21,6 +22,7 @@ from sagax._src.lowering.text import physical, quote, type_text
 from sagax._src.source_stacks import split_metadata
 from sagax._src.transforms.prune import prune_jaxpr
 
+_IN_HOST_MEMORY = f'mhlo.memory_kind = "{HOST_KIND}"'
 _SIZE = intern_aval((), np.dtype(np.int32), False, None)
 
 
@@ -47,7 +49,7 @@ class ModuleBuilder:
         self.meshes: dict[Any, str] = {}  # the sdy text of a mesh: its name
         self.inspected: list[Any] = []  # callbacks that inspect the sharding of a marked value
         self.functions: list[str] = []
-        self.names: set[str] = {"main"}
+        self.names: dict[str, int] = {"main": 0}  # of functions: the last number added to each
         self.shared: dict[tuple, tuple[str, Jaxpr]] = {}
         self.locations: dict[Any, str] = {}
         self.located: dict[Any, str] = {}  # by the whole stack: equal in each iteration of a loop
@@ -107,11 +109,12 @@ class ModuleBuilder:
 
     def function_name(self, preferred: str) -> str:
         base = re.sub(r"[^A-Za-z0-9_]", "_", preferred) or "f"
-        name, k = base, 0
+        name, k = base, self.names.get(base, 0)
         while name in self.names:
             k += 1
             name = f"{base}_{k}"
-        self.names.add(name)
+        self.names[base] = k
+        self.names.setdefault(name, 0)
         return name
 
     def call(self, b: Builder, jaxpr: Jaxpr, args: Sequence[Value], preferred: str) -> list[Value]:
@@ -142,6 +145,8 @@ class ModuleBuilder:
         result_attrs: Sequence[str] = (),
         dim_variables: Sequence[Any] = (),
         consts: Sequence[Any] = (),
+        argument_shardings: Sequence[Any] = (),
+        result_shardings: Sequence[Any] = (),
     ) -> None:
         """Append the function of a jaxpr, with its `constvars` as constants.
 
@@ -157,7 +162,17 @@ class ModuleBuilder:
                 b.dim_values[size] = Value(f"%size{i}", _SIZE)
         else:
             self.bind_dims(b, args)
-        outs = b.inline(jaxpr, args, [b.constant(c) for c in consts])
+        values = list(args)
+        sums = any(unreduced_axes(s) for s in (*argument_shardings, *result_shardings))
+        if sums:  # the compiler adds sums up, or splits what becomes one, at constraints only
+            for i, sharding in enumerate(argument_shardings):
+                if unreduced_axes(sharding):
+                    values[i] = b.constrained(args[i], sharding)
+        outs = b.inline(jaxpr, values, [b.constant(c) for c in consts])
+        if sums:
+            for i, sharding in enumerate(result_shardings):
+                if sharding is not None:
+                    outs[i] = b.constrained(outs[i], sharding)
         heads = [f"%size{i}: {type_text(_SIZE)}" for i in range(len(dim_variables))]
         for i, a in enumerate(args):
             attrs = arg_attrs[i] if i < len(arg_attrs) else ""
@@ -270,9 +285,14 @@ def lower_jaxpr(
         for given, v, sharding in zip(attrs, jaxpr.invars, shardings.arguments, strict=True):
             if sharding is not None:
                 given.append(module.sharding_attribute(v.aval, sharding))
+            if v.aval.memory_space is Space.Host:
+                given.append(_IN_HOST_MEMORY)
         for i, (v, sharding) in enumerate(zip(jaxpr.outvars, shardings.results, strict=True)):
-            if sharding is not None:
-                result_attrs[i] = f" {{{module.sharding_attribute(v.aval, sharding)}}}"
+            named = [] if sharding is None else [module.sharding_attribute(v.aval, sharding)]
+            kind = None if sharding is None else sharding._memory_kind
+            if kind == HOST_KIND or v.aval.memory_space is Space.Host:
+                named.append(_IN_HOST_MEMORY)
+            result_attrs[i] = f" {{{', '.join(named)}}}" if named else ""
     module.define(
         "main",
         jaxpr,
@@ -281,6 +301,8 @@ def lower_jaxpr(
         result_attrs=result_attrs,
         dim_variables=dim_variables,
         consts=consts,
+        argument_shardings=shardings.arguments if shardings else (),
+        result_shardings=shardings.results if shardings else (),
     )
     return module.text(), module.callbacks
 

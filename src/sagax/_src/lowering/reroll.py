@@ -151,7 +151,7 @@ def _may_repeat(eqns: Sequence[Eqn]) -> bool:
 
 
 def _often(codes: Sequence[int]) -> bool:
-    """Return whether there is a run of codes, each frequent enough for a loop, one of which is in that run."""
+    """Return whether a run of codes, each frequent enough for a loop, has one in that run."""
     total = Counter(codes)
     begin = 0
     for end, code in enumerate((*codes, None)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import AbstractToken, intern_aval
+from sagax._src.diagnostics.errors import ShapeError
 
 
 @functools.cache
@@ -45,9 +47,26 @@ def physical(aval: Any) -> Any:
     return aval
 
 
+_MAX_BYTES = 2**60  # the engine adds up sizes in 64 bits, and aborts where a sum overflows
+
+
+def _check_bytes(shape: tuple, dtype: Any, count: int) -> None:
+    size = count * max(dtypes.itemsize_bits(dtype) // 8, 1)
+    if size > _MAX_BYTES:
+        sizes = ", ".join(map(str, shape))
+        raise ShapeError(
+            f"an array of shape ({sizes}) and dtype {dtypes.name(dtype)} takes {size:.3g} bytes,"
+            f" more than the {_MAX_BYTES:.3g} that the engine can count",
+            fix="reduce its shape; nested scans stack what they keep, once for each length",
+        )
+
+
 @functools.lru_cache(maxsize=65536)
 def tensor_type(shape: tuple, dtype: Any) -> str:
-    """Format `tensor<3x?xf32>`."""
+    """Format `tensor<3x?xf32>`; refuse sizes at which the engine would abort the process."""
+    count = math.prod([s for s in shape if not dims.is_dim(s)])
+    if count > _MAX_BYTES // 16:
+        _check_bytes(shape, dtype, count)
     sizes = "".join(f"{'?' if dims.is_dim(s) else s}x" for s in shape)
     return f"tensor<{sizes}{element_type(dtype)}>"
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
-from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask
+from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask, Sums
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
@@ -107,6 +107,7 @@ add_p = elementwise(
     transpose=lambda ct, x, y: (ct, ct),
     samples=_PAIRS,
 )
+add_p.sums = Sums.EACH
 
 
 def add(x: Any, y: Any) -> Any:
@@ -132,6 +133,7 @@ sub_p = elementwise(
     transpose=lambda ct, x, y: (ct, neg(ct)),
     samples=_PAIRS,
 )
+sub_p.sums = Sums.EACH
 
 
 def sub(x: Any, y: Any) -> Any:
@@ -157,6 +159,7 @@ mul_p = elementwise(
     transpose=lambda ct, x, y: (mul(ct, y), None) if is_linear(x) else (None, mul(x, ct)),
     samples=_PAIRS,
 )
+mul_p.sums = Sums.PRODUCT
 
 
 def mul(x: Any, y: Any, *, out_dtype: Any = None) -> Any:
@@ -259,6 +262,7 @@ div_p = elementwise(
     transpose=lambda ct, x, y: (div(ct, y), None),
     samples=[*_QUOTIENTS, Sample(c64(3), c64(3, low=0.5))],
 )
+div_p.sums = Sums.QUOTIENT
 
 
 def div(x: Any, y: Any) -> Any:

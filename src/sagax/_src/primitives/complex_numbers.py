@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
-from sagax._src.core.families import SIMPLE, CotangentMask
+from sagax._src.core.families import SIMPLE, CotangentMask, Sums
 from sagax._src.core.samples import Sample, c64, f32
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import Accepts, complex_, elementwise, operands
@@ -64,6 +64,7 @@ complex_p = elementwise(
     transpose=lambda ct, x, y: (real_p.bind(ct), imag_p.bind(conj(ct))),
     samples=[Sample(f32(3), f32(3)), Sample(f32(2, 3), f32(2, 1)), Sample(f32(), f32(3))],
 )
+complex_p.sums = Sums.EACH
 
 
 def complex(x: Any, y: Any) -> Any:

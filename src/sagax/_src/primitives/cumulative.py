@@ -26,7 +26,8 @@ from sagax._src.primitives import comparison, selection
 from sagax._src.primitives import structural as s
 from sagax._src.primitives import transcendental as tr
 from sagax._src.primitives.identities import optimization_barrier_p
-from sagax._src.primitives.makers import Accepts, number, real
+from sagax._src.primitives.makers import Accepts, inexact, number
+from sagax._src.primitives.reductions import worst
 from sagax._src.primitives.shaping import broadcasted_iota, concatenate, rev, size_as_value
 from sagax._src.primitives.slicing import dynamic_slice_in_dim, slice_in_dim
 
@@ -246,13 +247,14 @@ def _extremum_rule(choose: Callable) -> Combine:
     return combine
 
 
+_extremum_samples = [*_samples, Sample(c64(5), axis=0, reverse=True)]
 cummax_p = _cumulative(
-    "cummax", real, lambda a, b: ar.max(a, b), lambda x, axis: np.maximum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.max(a, b)),
-    _samples, lambda dtype: dtype_predicates.bounds(dtype)[0],
+    "cummax", number, lambda a, b: ar.max(a, b), lambda x, axis: np.maximum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.max(a, b)),
+    _extremum_samples, lambda dtype: worst(dtype, largest=True),
 )  # fmt: skip
 cummin_p = _cumulative(
-    "cummin", real, lambda a, b: ar.min(a, b), lambda x, axis: np.minimum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.min(a, b)),
-    _samples, lambda dtype: dtype_predicates.bounds(dtype)[1],
+    "cummin", number, lambda a, b: ar.min(a, b), lambda x, axis: np.minimum.accumulate(x, axis), _extremum_rule(lambda a, b: ar.min(a, b)),
+    _extremum_samples, lambda dtype: worst(dtype, largest=False),
 )  # fmt: skip
 
 
@@ -275,9 +277,16 @@ def _logaddexp_rule(a: Sequence[Any], b: Sequence[Any]) -> list:
     return [out, ar.add(ar.mul(a[1], weights[0]), ar.mul(b[1], weights[1]))]
 
 
+def _cumlogsumexp_reference(x: np.ndarray, axis: int) -> np.ndarray:
+    if not dtype_predicates.is_complex(x.dtype):
+        return np.logaddexp.accumulate(x, axis)
+    high = np.real(x).max(axis, keepdims=True) if x.size else 0
+    return high + np.log(np.cumsum(np.exp(x - high), axis))
+
+
 cumlogsumexp_p = _cumulative(
-    "cumlogsumexp", Accepts("real floating point numbers", dtype_predicates.is_floating), _logaddexp,
-    lambda x, axis: np.logaddexp.accumulate(x, axis), _logaddexp_rule, [x for x in _samples if x.operands[0].dtype == np.float32],
+    "cumlogsumexp", inexact, _logaddexp,
+    _cumlogsumexp_reference, _logaddexp_rule, [*(x for x in _samples if x.operands[0].dtype == np.float32), Sample(c64(5), axis=0, reverse=False)],
     lambda dtype: -np.inf,
 )  # fmt: skip
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import WHOLE
+from sagax._src.core.families import WHOLE, Sums
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -431,3 +431,6 @@ def _(
         **algorithm,
     )  # fmt: skip
     return b.convert(product, b.out.dtype)
+
+
+dot_general_p.sums = Sums.CONTRACTED

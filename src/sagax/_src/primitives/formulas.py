@@ -7,6 +7,7 @@ rule of a primitive that is one operation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -144,11 +145,50 @@ def expm1(x: Number) -> Number:
 
 
 def log(x: Number) -> Number:
-    return x.apply("log")
+    return _vector_log(x) if _is_widened(x) else x.apply("log")
 
 
 def log1p(x: Number) -> Number:
-    return x.apply("log_plus_one")
+    if not _is_widened(x):
+        return x.apply("log_plus_one")
+    near = 1 + x
+    out = _vector_log(near)
+    # What the sum lost is put back. At -1 and beyond, and at inf, there is nothing to put back.
+    exact = where((near > 0) & (near < math.inf), out + (x - (near - 1)) / near, out)
+    return where(x.equals(0.0), x, exact)
+
+
+def _is_widened(x: Number) -> bool:
+    """Return whether a narrower number is computed in float64; XLA computes such logarithms one by one."""
+    return x.value.dtype == dtypes.float64 and not x.double
+
+
+# ln 2 in two parts: the first times an exponent is exact
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
+_SQRT_HALF = 0x3FE6A09E667F3BCD  # the bits of the square root of 1/2
+
+
+def _vector_log(x: Number) -> Number:
+    """Return log(x) of a widened number, in operations that LLVM vectorizes: a third of the time.
+
+    Narrower floats are normal numbers here. With x = m 2**k and s = (m - 1) / (m + 1) it is k ln 2 + 2 s (1 + s**2/3 + s**4/5 + ...), DLMF 4.6.4, where
+    |s| < 0.172.
+    """
+    b, aval = x.b, x.value.aval
+    raw = b.op("bitcast_convert", [x.value], aval.with_dtype(dtypes.int64))
+
+    def bits(name: str, a: Any, c: Any) -> Any:
+        return b.op(name, [a, b.full_like(raw, c) if isinstance(c, int) else c], raw.aval)
+
+    k = bits("shift_right_arithmetic", bits("subtract", raw, _SQRT_HALF), 52)
+    mantissa = bits("subtract", raw, bits("shift_left", k, 52))
+    m = Number(b, b.op("bitcast_convert", [mantissa], aval), x.double)
+    exponent = Number(b, b.convert(k, dtypes.float64), x.double)
+    s = (m - 1) / (m + 1)
+    series = polynomial(s * s, [2 / (2 * n + 1) for n in range(10)])
+    out = exponent * _LN2_HIGH + (s * series + exponent * _LN2_LOW)
+    edge = where(x.equals(0.0), -math.inf, where(x.equals(math.inf), x, x.like(math.nan)))
+    return where((x > 0) & (x < math.inf), out, edge)
 
 
 def sqrt(x: Number) -> Number:
@@ -157,6 +197,15 @@ def sqrt(x: Number) -> Number:
 
 def sin(x: Number) -> Number:
     return x.apply("sine")
+
+
+def sin_pi_of_half(x: Number) -> Number:
+    """Return sin(pi x) for 0 <= x <= 1/2, with small relative error. DLMF 4.19.1."""
+    terms = 11 if x.double else 9
+    coefficients = [
+        (-1) ** k * math.pi ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(terms)
+    ]
+    return x * polynomial(x * x, coefficients)
 
 
 def sign(x: Number) -> Number:

@@ -9,10 +9,10 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import FORMULA, SIMPLE, CotangentMask, Family
+from sagax._src.core.families import FORMULA, SIMPLE, CotangentMask, Family, Sums
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, c64, f32, i32
-from sagax._src.core.tangents import Zero, is_linear
+from sagax._src.core.tangents import Zero, is_linear, set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError, ShapeError
 from sagax._src.primitives import structural as s
@@ -243,7 +243,10 @@ def elementwise(
             total = part if total is None else add_any_p.bind(total, part)
         return out, Zero(aval.to_tangent_aval()) if total is None else total
 
-    p.jvp_rule = jvp_rule
+    if any(terms):
+        p.jvp_rule = jvp_rule
+    else:
+        set_zero_derivative(p)
     p.batch_rule = _batch_elementwise(p)
     if transpose is not None:
 
@@ -308,13 +311,14 @@ add_any_p = elementwise(
     jvp=(lambda t, out, x, y: t, lambda t, out, x, y: t),
     transpose=lambda ct, x, y: (ct, ct),
 )
+add_any_p.sums = Sums.EACH
 
 
 add_any_p.samples = [Sample(f32(3), f32(3)), Sample(c64(2, 2), c64(2, 2)), Sample(i32(2), i32(2))]
 
 
 def add_tangents(x: Any, y: Any) -> Any:
-    """Add two tangents (or cotangents), either of which may be a symbolic zero."""
+    """Add two tangents (or cotangents) that may be symbolic zeros."""
     if type(x) is Zero:
         return y
     if type(y) is Zero:

@@ -313,7 +313,7 @@ def ragged_dot_general(
     group_offset: Any = None,
     out_sharding: Any = None,
 ) -> Any:
-    """Multiply arrays, one dimension of which is split into groups of `group_sizes` elements.
+    """Multiply arrays with one dimension split into groups of `group_sizes` elements.
 
     With g groups and, by `ragged_dot_dimension_numbers`, batch dimensions b, contracting ones k and
     others m and n, the ragged dimension of lhs is

@@ -23,8 +23,13 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic as ar
 from sagax._src.primitives import comparison
 from sagax._src.primitives import structural as s
-from sagax._src.primitives.makers import Accepts, integer_or_bool, number, real
+from sagax._src.primitives.bitwise import bitwise_or
+from sagax._src.primitives.complex_numbers import complex as complex_of_parts
+from sagax._src.primitives.complex_numbers import imag
+from sagax._src.primitives.complex_numbers import real as real_part
+from sagax._src.primitives.makers import Accepts, integer_or_bool, number, number_or_bool, real
 from sagax._src.primitives.resharding import with_out_sharding
+from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import concatenate
 from sagax._src.primitives.structural import batch_reduction, reduce_sum, reduce_sum_p
 
@@ -96,15 +101,17 @@ def _reduction(
 
     @p.lower
     def _(b: Any, x: Any, *, axes: tuple) -> Any:
+        if p.composite_rule is not None and dtype_predicates.is_complex(x.dtype):
+            return NotImplemented  # the composite, of real reductions
         return b.reduce(combine, x, neutral(x.aval.dtype), axes)
 
     return p
 
 
-def _extremum(numpy: Any, ufunc: Any, pick: int) -> Callable:
+def _extremum(ufunc: Any, pick: int) -> Callable:
     def reference(x: np.ndarray, axes: tuple) -> np.ndarray:
         if dtype_predicates.is_complex(x.dtype):
-            return _complex_extremum(x, axes, largest=pick == 0)
+            return ufunc.reduce(x, axes, initial=worst(x.dtype, largest=pick == 0))
         out = ufunc.reduce(x, axes, initial=dtype_predicates.bounds(x.dtype)[pick])
         if np.count_nonzero(out) != out.size and dtype_predicates.is_floating(x.dtype):
             # +0 is greater than -0: the result is a negative (or positive) zero only without the other
@@ -121,11 +128,25 @@ def _exact_unless_complex(avals: tuple) -> bool:
     return not dtypes.is_complex(avals[0].dtype)
 
 
-def _complex_extremum(x: np.ndarray, axes: tuple, *, largest: bool) -> np.ndarray:
-    remaining = [i for i in range(x.ndim) if i not in axes]
-    flat = np.transpose(x, (*remaining, *axes)).reshape(*[x.shape[i] for i in remaining], -1)
-    order = np.sort_complex(flat) if flat.ndim == 1 else np.sort(flat, axis=-1)
-    return order[..., -1 if largest else 0]
+def worst(dtype: Any, *, largest: bool) -> Any:
+    """Return the neutral element of an extremum."""
+    if dtype_predicates.is_complex(dtype):
+        return dtype.type(complex(-np.inf, -np.inf) if largest else complex(np.inf, np.inf))
+    return dtype_predicates.bounds(dtype)[0 if largest else 1]
+
+
+def complex_extremum(x: Any, reduce: Callable, expand: Callable, *, largest: bool) -> Any:
+    """Reduce by real parts, then by the imaginary parts of those with the extreme real part.
+
+    `reduce` reduces a real array, `expand` gives the result the shape of `x`.
+    """
+    re, im = real_part(x), imag(x)
+    aval = aval_of(re)
+    found = reduce(re)
+    # NaN equals nothing: then no element is extreme, and all imaginary parts count
+    chosen = bitwise_or(comparison.eq(re, expand(found)), comparison.ne(re, re))
+    fill = s.full_of(aval, worst(aval.dtype, largest=largest))
+    return complex_of_parts(found, reduce(select_n(chosen, fill, im)))
 
 
 _extremum_samples = [
@@ -134,27 +155,34 @@ _extremum_samples = [
     Sample(i32(4), axes=(0,)),
     Sample(u8(2, 3), axes=(1,)),
     Sample(boolean(4), axes=(0,)),
+    Sample(c64(3, 4), axes=(0,)),
+    Sample(np.array([2 - 1j, 1 + 9j, 2 + 3j, 2 + 0j], np.complex64), axes=(0,), derivatives=False),
 ]
 reduce_max_p = _reduction(
     "reduce_max",
-    real,
-    _extremum(np.max, np.maximum, 0),
+    number_or_bool,
+    _extremum(np.maximum, 0),
     "maximum",
-    lambda d: dtype_predicates.bounds(d)[0],
+    lambda d: worst(d, largest=True),
     _exact_unless_complex,
     _extremum_samples,
     creates_nan=False,
 )
 reduce_min_p = _reduction(
     "reduce_min",
-    real,
-    _extremum(np.min, np.minimum, 1),
+    number_or_bool,
+    _extremum(np.minimum, 1),
     "minimum",
-    lambda d: dtype_predicates.bounds(d)[1],
+    lambda d: worst(d, largest=False),
     _exact_unless_complex,
     _extremum_samples,
     creates_nan=False,
 )
+
+
+def _restored(out: Any, aval: ShapedArray, axes: tuple) -> Any:
+    """Give a result the dimensions that were reduced, with size 1."""
+    return s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
 
 
 def _extremum_show(*, axes: tuple) -> dict:
@@ -169,13 +197,21 @@ def _extremum_jvp(p: Primitive) -> None:
         if is_zero(t) or not dtypes.is_inexact(aval.dtype):
             return out, Zero.like(aval_of(out))
         # where several elements attain the extremum, each gets an equal share
-        expanded = s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
-        chosen = s.convert(comparison.eq(x, expanded), aval.dtype)
+        chosen = s.convert(comparison.eq(x, _restored(out, aval, axes)), aval.dtype)
         count = reduce_sum(chosen, axes)
         return out, ar.div(reduce_sum(ar.mul(t, chosen), axes), count)
 
     p.jvp_rule = jvp
     p.show_rule = _extremum_show
+
+    @p.composite  # of complex numbers
+    def _(x: Any, *, axes: tuple) -> Any:
+        return complex_extremum(
+            x,
+            lambda v: p.bind(v, axes=axes),
+            lambda v: _restored(v, aval_of(x), axes),
+            largest=p is reduce_max_p,
+        )
 
 
 _extremum_jvp(reduce_max_p)
@@ -428,17 +464,6 @@ def _(b: Any, *xs: Any, jaxpr: ClosedJaxpr, dimensions: tuple, computation: Any)
     return b.op("reduce", list(xs), list(b.outs), regions=[body], dimensions=b.ints(dimensions))
 
 
-@reduce_p.jvp
-def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
-    out = reduce_p.bind(*primals, **params)
-    if all(is_zero(t) for t in tangents):
-        return out, [Zero.like(aval_of(o)) for o in out]
-    raise ArgumentError(
-        "a reduction with a computation of your own has no derivative", function="reduce",
-        fix="use reduce_sum, reduce_max and their like, or a scan",
-    )  # fmt: skip
-
-
 def reduce(
     operands: Any,
     init_values: Any,
@@ -572,12 +597,12 @@ def _public(p: Primitive, what: str, example: str) -> Callable:
 
 reduce_max = _public(
     reduce_max_p,
-    "the maximum (NaN if there is one)",
+    "the maximum (NaN if there is one; complex numbers by their real parts first)",
     ">>> int(lax.reduce_max(np.arange(4), (0,)))\n    3",
 )
 reduce_min = _public(
     reduce_min_p,
-    "the minimum (NaN if there is one)",
+    "the minimum (NaN if there is one; complex numbers by their real parts first)",
     ">>> int(lax.reduce_min(np.arange(4), (0,)))\n    0",
 )
 reduce_prod = _public(

@@ -9,6 +9,7 @@ is left. Their rules are therefore only those for references outside of a transf
 from __future__ import annotations
 
 import abc
+import itertools
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -31,6 +32,8 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.frozen_class import record
 from sagax._src.primitives.identities import stop_gradient
+from sagax._src.primitives.slicing import dynamic_slice, dynamic_update_slice
+from sagax._src.primitives.slicing import slice as slice_static
 from sagax._src.primitives.structural import convert, reshape, transpose, zeros_of
 
 # Views ---------------------------------------------------------------------------------------------
@@ -81,6 +84,95 @@ class Index:
         return ",".join(
             [_entry_text(e, operands, n) for e, n in zip(self.entries, sizes, strict=True)]
         )
+
+
+@record
+class BlockIndex(Index):
+    """Select elements of a kernel's block: windows out of bounds are moved inside, also when written."""
+
+    def shape(self, operands: Sequence[Any]) -> tuple | None:
+        """Return the shape of the selected part; None where arrays of indices select elements."""
+        given = iter(operands)
+        sizes: list[Any] = []
+        for e in self.entries:
+            if type(e) is tuple:
+                sizes.append(len(range(*e)))
+            elif type(e) is Window:
+                next(given)
+                sizes.append(e.size)
+            elif e is OPERAND and getattr(next(given), "shape", ()) != ():
+                return None
+        return tuple(sizes)
+
+    def _window(self, value: Any, operands: Iterator[Any]) -> tuple[list, list, list] | None:
+        """Return starts, sizes and strides of a window; None if arrays of indices select elements."""
+        starts, sizes, strides = [], [], []
+        for e, n in zip(self.entries, aval_of(value).shape, strict=True):
+            start, size, stride = e, 1, 1
+            if type(e) is tuple:
+                start, size, stride = e[0], len(range(*e)), e[2]
+                if stride < 0 or (dims.is_dim(n) and e != (0, n, 1)):
+                    return None
+            elif type(e) is Window:
+                start, size, stride = next(operands), e.size, e.stride
+            elif e is OPERAND:
+                start = next(operands)
+                if aval_of(start).shape != ():
+                    return None
+            starts.append(start)
+            sizes.append(size)
+            strides.append(stride)
+        return starts, sizes, strides
+
+    def _own(self, operands: Iterator[Any]) -> list:
+        """Take the operands of the entries; others belong to what is applied after."""
+        return list(itertools.islice(operands, sum(map(_count, self.entries))))
+
+    def read(self, value: Any, operands: Iterator[Any]) -> Any:
+        value, given = as_array(value), self._own(operands)
+        found = self._window(value, iter(given))
+        if found is None:
+            return value.at[self._index(iter(given))].get(mode="clip")
+        starts, sizes, strides = found
+        spans = [(n - 1) * step + 1 if n else 0 for n, step in zip(sizes, strides, strict=True)]
+        part = _sliced(value, starts, spans)
+        if any(step != 1 for step in strides):
+            part = slice_static(part, [0] * len(spans), spans, strides)
+        kept = [n for n, e in zip(sizes, self.entries, strict=True) if type(e) in (tuple, Window)]
+        return reshape(part, tuple(kept))
+
+    def write(self, value: Any, part: Any, operands: Iterator[Any]) -> Any:
+        value, given = as_array(value), self._own(operands)
+        found = self._window(value, iter(given))
+        if found is None or any(step != 1 for step in found[2]):
+            return value.at[self._index(iter(given))].set(part)
+        starts, sizes, _ = found
+        part = reshape(part, tuple(sizes))
+        if tuple(sizes) == tuple(aval_of(value).shape):
+            return part
+        starts = [convert(s, np.dtype(np.int32)) for s in starts]
+        return dynamic_update_slice(value, part, starts, allow_negative_indices=False)
+
+    def add(self, value: Any, part: Any, operands: Iterator[Any]) -> Any:
+        given = self._own(operands)
+        if self._window(value, iter(given)) is None:
+            return as_array(value).at[self._index(iter(given))].add(part)
+        before = self.read(value, iter(given))
+        return self.write(value, before + part, iter(given))
+
+
+def _sliced(value: Any, starts: list, sizes: list) -> Any:
+    """Return a window of `value`, moved inside of it if it lies outside."""
+    shape = aval_of(value).shape
+    if tuple(sizes) == tuple(shape):
+        return value
+    if all(
+        type(s) is int and 0 <= s and s + n <= size
+        for s, n, size in zip(starts, sizes, shape, strict=True)
+    ):
+        return slice_static(value, starts, [s + n for s, n in zip(starts, sizes, strict=True)])
+    starts = [convert(s, np.dtype(np.int32)) for s in starts]
+    return dynamic_slice(value, starts, sizes, allow_negative_indices=False)
 
 
 def _entry(entry: Any, operands: Iterator[Any]) -> Any:
@@ -186,7 +278,7 @@ def write_part(
     if not transforms:
         return as_array(value) + part if add else part
     first, *rest = transforms
-    n = sum(map(_count, first.entries)) if type(first) is Index else 0
+    n = sum(map(_count, first.entries)) if isinstance(first, Index) else 0
     own, others = operands[:n], operands[n:]
     if not rest:
         return (first.add if add else first.write)(value, part, iter(own))
@@ -227,6 +319,10 @@ def _part_aval(aval: AbstractRef, transforms: tuple, operands: Sequence[Any]) ->
     """Return the type of the part of a reference that the transforms describe."""
     if not transforms:
         return aval.inner_aval
+    if len(transforms) == 1 and type(transforms[0]) is BlockIndex:
+        shape = transforms[0].shape(operands)
+        if shape is not None:
+            return ShapedArray(shape, aval.dtype)
     ins = [aval.inner_aval, *map(aval_of, operands)]
     jaxpr, _ = stage(lambda value, *given: [read_part(value, transforms, given)], ins)
     return jaxpr.out_avals[0].strip_weak_type()
@@ -238,7 +334,7 @@ def _transforms_text(transforms: tuple, operands: Iterator[str], sizes: Sequence
     texts = []
     for t in transforms:
         inner = t.text(operands, sizes)
-        texts.append(f"[{inner}]" if type(t) is Index else f"{{{inner}}}")
+        texts.append(f"[{inner}]" if isinstance(t, Index) else f"{{{inner}}}")
         sizes = [-1] * 64  # of parts, which are not printed
     return "".join(texts)
 
@@ -268,7 +364,10 @@ def _located(ref: Any, index: Any, function: str) -> tuple[Ref, tuple, tuple]:
         raise _no_reference(ref, function)
     found = _parsed(index, ref.shape, function)
     if found is not None:
-        transforms, operands = (*transforms, found[0]), (*operands, *found[1])
+        part, more = found
+        if getattr(base.aval.memory_space, "holds_blocks", False):
+            part = BlockIndex(part.entries)
+        transforms, operands = (*transforms, part), (*operands, *more)
     return base, transforms, operands
 
 
@@ -456,6 +555,10 @@ def _(trace: Any, args: Sequence[Any], params: dict) -> Ref:
 
 @get_p.abstract
 def _(ref: Any, *operands: Any, transforms: tuple) -> Any:
+    if len(transforms) == 1 and type(transforms[0]) is BlockIndex:
+        shape = transforms[0].shape(operands)
+        if shape is not None:
+            return ShapedArray(shape, ref.dtype)
     ins = [ref.inner_aval, *operands]
     return stage(lambda value, *given: [read_part(value, transforms, given)], ins)[0].out_avals[0]
 

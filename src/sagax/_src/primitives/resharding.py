@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sagax._src import config
-from sagax._src.core import meshes
+from sagax._src.core import memory_spaces, meshes
+from sagax._src.core.avals import Space
 from sagax._src.core.effects import Effect
 from sagax._src.core.families import OPAQUE
 from sagax._src.core.layouts import Format
@@ -18,12 +19,15 @@ from sagax._src.core.shardings import (
     NamedSharding,
     Sharding,
     ShardingError,
+    ShardingTypeError,
     SingleDeviceSharding,
     shown_in_type,
+    shown_over,
     without_dimension,
 )
-from sagax._src.core.tangents import is_zero
-from sagax._src.core.value import aval_of
+from sagax._src.core.tangents import Zero, is_zero
+from sagax._src.core.trace import evaluation, state
+from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.lazy_import import lazy_imports
 
@@ -110,6 +114,11 @@ def with_out_sharding(
         return op(*operands)
     mesh = mesh_in_types(operands)
     sharding = resolved(out_sharding, function, "out_sharding", mesh)
+    if isinstance(sharding, NamedSharding) and sharding.spec.unreduced:
+        _check_sharded(function, operands, sharding.spec)
+        if state.trace is evaluation and sockets.compiled_with_out_sharding is not None:
+            # operation by operation, the sum would be added up, and divided again
+            return sockets.compiled_with_out_sharding(function, op, operands, sharding)
     out = op(*[left_to_compiler(x) for x in operands])
     if not isinstance(sharding, NamedSharding):
         return out
@@ -123,6 +132,23 @@ def with_out_sharding(
             function, [x.aval for x in operands if hasattr(x, "aval")], [aval_of(found)]
         )
     return found
+
+
+def _check_sharded(function: str, operands: Sequence[Any], spec: PartitionSpec) -> None:
+    """Raise unless the axes along which a result is unreduced divide dimensions of operands."""
+    avals = [x.aval for x in operands if hasattr(x, "aval")]
+    shown = [a.explicit_sharding.spec.used_axes() for a in avals if a.explicit_sharding is not None]
+    missing = spec.unreduced.difference(*shown)
+    if avals and missing:
+        words = ", ".join(sorted(map(repr, missing)))
+        raise ShardingTypeError(
+            "out_sharding's unreduced axes should be equal to the contracting specs: no dimension that is summed is "
+            f"divided along {words}",
+            function=function,
+            argument="out_sharding",
+            got=f"{spec!r} for {', '.join(a.str_short(short_dtypes=False) for a in avals)}",
+            fix=f"leave {words} out of unreduced, or divide the summed dimension along it",
+        )
 
 
 def takes_out_sharding(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -176,7 +202,12 @@ def _primitive(name: str, open_entry: Any, **answers: Any) -> Primitive:
 
     @p.transpose
     def _(ct: Any, x: Any, *, sharding: NamedSharding) -> list:
-        return [ct if is_zero(ct) else p.bind(ct, sharding=sharding)]
+        if is_zero(ct):
+            return [ct]
+        shown = x.aval.explicit_sharding
+        if shown is not None and (shown.spec.partial or sharding.spec.partial):
+            return [ct]  # `backward` reshards it as the cotangents of the operand
+        return [p.bind(ct, sharding=sharding)]
 
     @p.batch
     def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, sharding: Any) -> tuple:
@@ -207,6 +238,63 @@ sharding_constraint_p = _primitive("sharding_constraint", UNCONSTRAINED, cost=0)
 reshard_p = _primitive("reshard", None)
 
 
+# Memory ----------------------------------------------------------------------------------------------
+
+device_put_p = Primitive(
+    "device_put", family=OPAQUE, creates_nan=False, cost=0, samples=[Sample(f32(3), kind="device")]
+)
+device_put_p.sets_memory_space = device_put_p.sets_sharding = True
+device_put_p.reference_rule = lambda x, kind: x
+
+
+@device_put_p.abstract
+def _(x: Any, *, kind: str) -> Any:
+    return x.with_memory_space(memory_spaces.space_of_kind(kind))
+
+
+@device_put_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any], *, kind: str) -> tuple:
+    (x,), (t,) = primals, tangents
+    out = device_put_p.bind(x, kind=kind)
+    moved = Zero.like(aval_of(out)) if is_zero(t) else device_put_p.bind(t, kind=kind)
+    return out, moved
+
+
+@device_put_p.transpose
+def _(ct: Any, x: Any, *, kind: str) -> list:
+    return [in_memory_space(ct, x.aval.memory_space)]
+
+
+@device_put_p.batch
+def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, kind: str) -> tuple:
+    return device_put_p.bind(args[0], kind=kind), in_dims[0]
+
+
+@device_put_p.lower
+def _(b: Any, x: Any, *, kind: str) -> Any:
+    if (
+        b.module.platform == "cpu"
+    ):  # all memories are the host's: only arguments and results name theirs
+        return x
+    return b.custom_call(
+        "annotate_device_placement",
+        [x],
+        [b.out],
+        has_side_effect="true",
+        mhlo__frontend_attributes=f'{{_xla_buffer_placement = "{kind}"}}',
+    )[0]
+
+
+def in_memory_space(x: Any, space: Any) -> Any:
+    """Move a value to a memory space, if it is elsewhere."""
+    if is_zero(x):
+        return Zero(x.aval.with_memory_space(space))
+    if aval_of(x).memory_space is space:
+        return x
+    kind = memory_spaces.HOST_KIND if space is Space.Host else "device"
+    return device_put_p.bind(x, kind=kind)
+
+
 # Removal of shardings from types -------------------------------------------------------------------
 
 forget_p = Primitive(
@@ -214,15 +302,22 @@ forget_p = Primitive(
 )
 forget_p.sets_sharding = True
 forget_p.reference_rule = lambda x, mesh: x
-forget_p.lower_rule = lambda b, x, mesh: x
+
+
+@forget_p.lower
+def _(b: Any, x: Any, *, mesh: Any) -> Any:
+    shown = x.aval.explicit_sharding
+    if shown is None or not shown.spec.unreduced:
+        return x
+    return b.constrained(x, shown.with_spec(shown.spec.update(unreduced=frozenset())))
 
 
 @forget_p.abstract
 def _(x: Any, *, mesh: Any) -> Any:
-    """Return the type over a mesh of the same axes of which fewer are Explicit."""
+    """Return the type over a mesh of the same axes with fewer Explicit ones."""
     if x.explicit_sharding is None:
         return x
-    return x.update(sharding=shown_in_type(NamedSharding(mesh, x.explicit_sharding.spec), x.ndim))
+    return x.update(sharding=shown_over(mesh, x.explicit_sharding.spec, x.ndim))
 
 
 @forget_p.jvp

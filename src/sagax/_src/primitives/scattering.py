@@ -182,6 +182,7 @@ def _scatter_primitive(
         shard_rule=shard_scatter,
         **{"index_rule": scatter_indices, **answers},
     )
+    p.keeps_memory_space = True
     function = name.replace("-", "_")
 
     @p.abstract

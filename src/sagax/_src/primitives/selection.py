@@ -9,7 +9,7 @@ import numpy as np
 
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import EXACT, SIMPLE, CotangentMask
+from sagax._src.core.families import EXACT, SIMPLE, CotangentMask, Sums
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f16, f32, i32, u8
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -34,6 +34,7 @@ _BOOL = np.dtype(bool)
 select_n_p = Primitive(
     "select_n", family=EXACT, cotangent_mask=CotangentMask.SELECTED, moves_keys=True, exact=True
 )
+select_n_p.sums = Sums.EACH
 select_n_p.elementwise = True
 
 
@@ -41,7 +42,7 @@ def select_n(which: Any, *cases: Any) -> Any:
     """Select elementwise among `cases` by `which`: `cases[which]`.
 
     `which` is boolean (two cases: the first for False, the second for True) or an integer; numbers out of range
-    select the first or the last case. It is a scalar or has the shape of the cases, all of which agree in shape
+    select the first or the last case. It is a scalar or has the shape of the cases, which agree in shape
     and dtype.
 
     >>> lax.select_n(np.array([0, 2, 1]), np.zeros(3), np.ones(3), np.full(3, 2.0))

@@ -21,6 +21,7 @@ from sagax._src.core.families import (
     JOINING,
     MOVEMENT,
     WHOLE,
+    Sums,
     mask_all,
     mask_other_axes,
     shard_as_first,
@@ -109,6 +110,7 @@ concatenate_p = Primitive(
     multilinear=True,
     exact=True,
 )
+concatenate_p.sums = Sums.EACH
 
 
 def concatenate(operands: Sequence[Any], dimension: int) -> Any:
@@ -324,6 +326,7 @@ split_p.samples = [
 # stack, unstack -----------------------------------------------------------------------------------
 
 stack_p = Primitive("stack", family=JOINING, mask_rule=mask_all, multilinear=True, exact=True)
+stack_p.sums = Sums.EACH
 
 
 def stack(operands: Sequence[Any], axis: int = 0) -> Any:
@@ -863,7 +866,8 @@ def broadcast_shapes(*shapes: Any) -> tuple:
                 size = dims.broadcast_dim(size, s[k])
                 if size is None:
                     raise ArgumentValueError(
-                        f"the shapes differ in size along axis {k}",
+                        # libraries look for the first words
+                        f"Incompatible shapes for broadcasting: the sizes along axis {k} differ",
                         function="broadcast_shapes",
                         got=enumeration(given),
                         expected="equal sizes, or size 1, along each axis counted from the last",

@@ -13,7 +13,7 @@ from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import JOINING, MOVEMENT, Fusion, Recompute, shard_resized
+from sagax._src.core.families import JOINING, MOVEMENT, Fusion, Recompute, Sums, shard_resized
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -708,6 +708,7 @@ dynamic_update_slice_p = Primitive(
     multilinear=True,
     exact=True,
 )
+dynamic_update_slice_p.sums = Sums.EACH
 
 
 def dynamic_update_slice(

@@ -15,7 +15,7 @@ import numpy as np
 from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
-from sagax._src.core.avals import ShapedArray, intern_aval
+from sagax._src.core.avals import ShapedArray, Space, intern_aval
 from sagax._src.core.families import (
     IDENTITY,
     MOVEMENT,
@@ -31,7 +31,7 @@ from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32, u8
 from sagax._src.core.tangents import Linear, Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.primitives.resharding import with_out_sharding
+from sagax._src.primitives.resharding import in_memory_space, with_out_sharding
 
 
 def linear_rules(primitive: Primitive) -> None:
@@ -220,6 +220,8 @@ def zeros_of(aval: Any) -> Any:
         return aval.vspace_zero()
     if aval.dtype == dtypes.float0:
         return np.zeros(aval.shape, dtypes.float0)
+    if aval.memory_space is not Space.Device:
+        return in_memory_space(full_of(aval, 0), aval.memory_space)
     return full_of(aval, 0)
 
 
@@ -512,7 +514,7 @@ squeeze_p = Primitive(
 
 
 def squeeze(array: Any, dimensions: Sequence[int] | int | None = None) -> Any:
-    """Remove the given dimensions of `array`, each of which must have size 1 (None: all of size 1).
+    """Remove the given dimensions of `array`, which must have size 1 (None: all of size 1).
 
     >>> lax.squeeze(np.ones((1, 3, 1)), (0,)).shape
     (3, 1)
@@ -624,12 +626,17 @@ reduce_sum_p = Primitive(
 )
 
 
-def reduce_sum(operand: Any, axes: Sequence[int]) -> Any:
+def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -> Any:
     """Sum `operand` over the dimensions `axes`, which are removed. Same dtype.
+
+    `out_sharding` is the sharding of the result over Explicit axes; those that divide `axes` may be unreduced.
 
     >>> int(lax.reduce_sum(np.arange(4), (0,)))
     6
     """
+    if out_sharding is not None:
+        summed = functools.partial(reduce_sum, axes=axes)
+        return with_out_sharding("reduce_sum", summed, (operand,), out_sharding)
     ndim = aval_of(operand).ndim
     return reduce_sum_p.bind(
         operand, axes=tuple(sorted(canonical_axis(a, ndim, "reduce_sum", "axes") for a in axes))

@@ -10,6 +10,7 @@ from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.trees import registry
 
 
 class Token:
@@ -31,6 +32,9 @@ class Token:
         """Return the token: operations outside of executables are in order."""
         return self
 
+
+# Without leaves: jitted functions take and return tokens, and effects are ordered without them.
+registry.register_pytree_node(Token, lambda token: ((), None), lambda _, leaves: Token())
 
 create_token_p = Primitive("create_token", family=OPAQUE, is_higher_order=True)
 create_token_p.abstract_rule = lambda: abstract_token
@@ -70,4 +74,4 @@ def after_all(*operands: Any) -> Any:
     for i, x in enumerate(operands):
         if getattr(x, "aval", None) is not abstract_token:
             raise ArgumentError.about("after_all", f"operands[{i}]", x, "a token")
-    return after_all_p.bind(*operands)
+    return after_all_p.bind(*[create_token_p.bind() if type(x) is Token else x for x in operands])

@@ -16,7 +16,7 @@ from sagax._src.callbacks import active_calls
 from sagax._src.core import avals, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.layouts import Format, Layout
-from sagax._src.core.shardings import Sharding
+from sagax._src.core.shardings import Sharding, ShardingError, unreduced_axes
 from sagax._src.core.trace import Tracer, leaked
 from sagax._src.core.value import Array, aval_of, not_an_array, numpy_aval
 from sagax._src.diagnostics.base import Details
@@ -131,6 +131,7 @@ class ConcreteArray(Array):
                 callback_deadlock.before_reading(self._buffer)
             try:
                 if isinstance(self._device, Sharding):
+                    self._check_reduced(self._device)
                     found = self._host = self._gathered(self._device)
                     return found
                 found = _to_numpy(self._buffer)
@@ -141,6 +142,18 @@ class ConcreteArray(Array):
                 raise failure from failure.__cause__
             self._host = found
         return found
+
+    def _check_reduced(self, sharding: Sharding) -> None:
+        """Raise if no device has the elements, but parts of a sum."""
+        axes = unreduced_axes(sharding)
+        if axes:
+            raise ShardingError(
+                f"the array is unreduced along {', '.join(sorted(map(repr, axes)))}: its devices hold summands, and the "
+                "sums are not computed yet",
+                function="asarray",
+                got=f"an array of type {self.aval.str_short()}",
+                fix="add them up: sagax.sharding.reshard(x, P(...)) without unreduced; x.addressable_shards are the summands",
+            )
 
     def fetched(self) -> ConcreteArray:
         """Return the array after a transfer to the host that the user asked for."""
@@ -337,6 +350,15 @@ class ConcreteArray(Array):
         """Return the elements' memory as bytes."""
         return self._numpy().tobytes(order)  # type: ignore[arg-type]
 
+    def __buffer__(self, flags: int) -> memoryview:  # from Python 3.12 on: memoryview(x)
+        x = self._numpy()
+        try:
+            return memoryview(x)
+        except ValueError:  # bfloat16 and the like: dtypes that buffers have no letter for
+            raise BufferError(
+                f"a buffer cannot describe elements of {dtypes.name(x.dtype)}; use numpy.asarray(x)"
+            ) from None
+
     def __bytes__(self) -> bytes:
         return self.tobytes()
 
@@ -363,6 +385,8 @@ class ConcreteArray(Array):
 
     def _is_readable(self) -> bool:
         """Return whether this process has every shard of the array."""
+        if unreduced_axes(self._device):
+            return False
         return self.is_fully_addressable or self.is_fully_replicated
 
     def __copy__(self) -> ConcreteArray:
@@ -633,7 +657,7 @@ def as_array(x: Any, guarded: bool = True) -> ConcreteArray:
             host = np.zeros(aval.shape, bool)
         else:
             if x.dtype != aval.dtype:
-                x = dtype_predicates.convert_numpy(np.asarray(x), aval.dtype)
+                x = dtype_predicates.convert_data(x, aval.dtype)
             host = _copied(x, aval.dtype)
         host.flags.writeable = False
         return settled(ConcreteArray(aval, host))

@@ -99,6 +99,8 @@ def compiled(
     if len(devices) > 1:
         # a loaded executable depends on the processes and devices that it was sharded over
         store, off = None, "it runs on several devices"
+    elif xla.compiler.is_described(client):
+        store, off = None, "its device is only described"
     if store is None:
         return compile_now(), _noted("compiled", off, start)
     parts = _parts(client, module, options, {**how, "devices": len(devices)})

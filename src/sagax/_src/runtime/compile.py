@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from sagax._src import config, trees, xla
+from sagax._src.core.avals import Space
 from sagax._src.core.dispatch_keys import executable_key
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
+from sagax._src.core.memory_spaces import HOST_KIND
 from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.references import EFFECTS
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
@@ -28,6 +30,8 @@ from sagax._src.runtime.placements import (
     mesh_of,
     meshes_in,
     named,
+    of_result,
+    placement_of,
     put,
     single,
     typed,
@@ -157,6 +161,10 @@ class Compiled:
             "lapack_" in lowered.text or "tridiagonal_solve_perturbed_ffi" in lowered.text
         ):
             xla.custom_calls.register_cpu_kernels()
+        if b.platform == "cpu" and "cpu_csr_" in lowered.text:
+            xla.custom_calls.register_sparse_kernels()
+        if b.platform == "cuda" and "cuhybrid_" in lowered.text:
+            xla.cuda.initialize_hybrid_kernels()
         settings = config.thread.settings
         if settings.exact is True and "stablehlo.while" in lowered.text:
             options = _loops_in_steps(options)
@@ -189,7 +197,17 @@ class Compiled:
             used = [physical(v.aval) for v in lowered.jaxpr.invars]
             found = self.executable.input_shardings, self.executable.output_shardings
             self.in_shardings = _combine_shardings(device, found[0], used, sharded.arguments)
-            self.out_shardings = _combine_shardings(device, found[1], stored, sharded.results)
+            chosen = _combine_shardings(device, found[1], stored, sharded.results)
+            self.out_shardings = [
+                of_result(s, a.memory_space)
+                for s, a in zip(chosen, lowered.jaxpr.out_avals, strict=True)
+            ]
+            self.executable.name_memories(
+                [
+                    s._memory_kind if s._memory_kind == HOST_KIND else None
+                    for s in self.out_shardings
+                ]
+            )
         if lowered.inspected:
             _call_inspectors(lowered, device)
         effects = lowered.jaxpr.effects
@@ -264,7 +282,7 @@ def _incompatible(arrays: Sequence[Any], first: int, second: int, names: Any) ->
 
 
 def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
-    """Return the placement of arrays of which at least one is sharded."""
+    """Return the placement of arrays, at least one of them sharded."""
     placements = [x._device for x in arrays]
     shardings = tuple(
         [
@@ -283,9 +301,11 @@ def _common_placement(arrays: Sequence[ConcreteArray], names: Any) -> Placement:
 
 
 def _computing(sharding: Sharding, ndim: int) -> Sharding:
-    """Return a sharding in the memory that executables compute in."""
+    """Return a sharding over a mesh, in the device's memory or that of the host that types show."""
     found = named(sharding, ndim)
-    return found if found._memory_kind is None else NamedSharding(found.mesh, found.spec)
+    if found._memory_kind in (None, HOST_KIND):
+        return found
+    return NamedSharding(found.mesh, found.spec)
 
 
 def placement_of_jaxpr(jaxpr: Jaxpr, found: Any, count: int) -> Any:
@@ -295,6 +315,9 @@ def placement_of_jaxpr(jaxpr: Jaxpr, found: Any, count: int) -> Any:
         _check_same_devices(found.mesh, meshes, "the operands lie on")
         return found
     if not meshes:
+        if any(a.memory_space is Space.Host for a in jaxpr.out_avals):
+            here = mesh_of(single(found if found is not None else devices.default_device()))
+            return interned(here._flat, here, (None,) * count)
         return found
     mesh = meshes[0]
     _check_same_devices(mesh, meshes, "the function places values on")
@@ -401,9 +424,10 @@ def inputs_of(compiled: Compiled, arrays: Sequence[ConcreteArray]) -> list:
 
 def results_of(compiled: Compiled, outs: Sequence[Any], committed: Any) -> list[ConcreteArray]:
     """Wrap result buffers as arrays: on one device committed to `committed`."""
-    placements = compiled.out_shardings
-    if placements is None:
+    if compiled.out_shardings is None:
         placements = [committed] * len(outs)
+    else:
+        placements = list(map(placement_of, compiled.out_shardings))
     return [
         ConcreteArray(a, None, b, target)
         for a, b, target in zip(compiled.out_avals, outs, placements, strict=True)
@@ -417,7 +441,7 @@ def sharded_entry(
     kept, in_shardings, placements = (
         compiled.kept,
         compiled.in_shardings or [],
-        compiled.out_shardings or [],
+        list(map(placement_of, compiled.out_shardings or [])),
     )
     run, avals = compiled.run, compiled.out_avals
     count = len(consts)
@@ -437,14 +461,14 @@ def sharded_entry(
             raise failure from failure.__cause__
         return unflatten([ConcreteArray(a, None, b, s) for a, b, s in zip(avals, outs, placements)])
 
-    if all(s._memory_kind is None for s in placements):
+    if all(s._memory_kind in (None, HOST_KIND) for s in compiled.out_shardings or ()):
         return call_sharded
 
     def call_and_move(bufs: list, arrays: list) -> Any:
-        # executables compute in the default memory of the devices
+        # executables leave results in the default memory of the devices, or in the host's
         result = call_sharded(bufs, arrays)
         for x in trees.leaves(result):
-            if x._device._memory_kind is not None:
+            if getattr(x._device, "_memory_kind", None) not in (None, HOST_KIND):
                 x._buffer = put(x.host(), x._device, share=True)
         return result
 

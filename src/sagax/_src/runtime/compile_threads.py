@@ -15,7 +15,14 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
+from sagax._src import fork_locks
+
 T = TypeVar("T")
+
+# The engine calls itself for each nested function, with 11 KB of stack, and crashes where the stack ends. Only
+# what is used takes memory.
+_STACK_BYTES = 512 << 20
+_start_lock = fork_locks.reentrant_lock()  # a signal handler may compile too
 
 
 class _Worker:
@@ -26,7 +33,12 @@ class _Worker:
         self._task_ready.acquire()
         # Python exits without joining it; if it is busy, `_finish` waits. The start of a threading.Thread runs
         # signal handlers, and hides what they raise behind errors of its own.
-        _thread.start_new_thread(self._run, ())
+        with _start_lock:
+            before = _thread.stack_size(_STACK_BYTES)
+            try:
+                _thread.start_new_thread(self._run, ())
+            finally:
+                _thread.stack_size(before)
 
     def _run(self) -> None:
         while True:

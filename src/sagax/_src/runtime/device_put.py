@@ -11,14 +11,15 @@ import numpy as np
 from sagax._src import config, trees, xla
 from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates, dtypes
-from sagax._src.core.avals import intern_aval
-from sagax._src.core.meshes import AbstractMesh, Mesh
+from sagax._src.core.avals import Space, intern_aval
+from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
 from sagax._src.core.shardings import (
     NamedSharding,
     Sharding,
     ShardingError,
     SingleDeviceSharding,
-    shown_in_type,
+    shown_over,
+    unreduced_axes,
 )
 from sagax._src.core.staging import stage
 from sagax._src.core.value import numpy_aval
@@ -63,7 +64,8 @@ def put(x: Any, where: Any) -> ConcreteArray:
 
 
 def unsharded_aval(aval: Any) -> Any:
-    """Return the type of an array on one device."""
+    """Return the type of an array on one device, in its own memory."""
+    aval = aval.with_memory_space(Space.Device)
     return aval if aval.explicit_sharding is None else aval.update(sharding=None)
 
 
@@ -72,9 +74,9 @@ def _put_sharded(x: Any, sharding: Sharding) -> ConcreteArray:
         sharding = _with_devices(sharding, x)
     if type(x) is np.ndarray and x.dtype.kind not in "V":
         aval = numpy_aval(x, _thread.settings.x64)
-        if aval.dtype != dtypes.float0:
+        if aval.dtype != dtypes.float0 and not unreduced_axes(sharding):
             sharding.check_shape(aval.shape)
-            host = x if x.dtype == aval.dtype else dtype_predicates.convert_numpy(x, aval.dtype)
+            host = x if x.dtype == aval.dtype else dtype_predicates.convert_data(x, aval.dtype)
             buffer = placements.put(host, sharding, share=False)
             return ConcreteArray(placements.typed(aval, sharding), None, buffer, sharding)
     array = as_array(x, guarded=False)
@@ -83,12 +85,32 @@ def _put_sharded(x: Any, sharding: Sharding) -> ConcreteArray:
         return array
     sharding.check_shape(array.aval.shape)
     have = array._device
+    if unreduced_axes(sharding) or unreduced_axes(have):
+        return _summed(array, aval, sharding)
     if isinstance(have, Sharding) and array._buffer is not None:
         if have.is_equivalent_to(sharding, array.ndim):
             return ConcreteArray(aval, array._host, array._buffer, sharding)
         if _moves_on_devices(have, sharding):
             return _moved(array, aval, sharding)
     return ConcreteArray(aval, None, placements.put(array.host(), sharding, share=True), sharding)
+
+
+def _summed(array: ConcreteArray, aval: Any, sharding: Sharding) -> ConcreteArray:
+    """Put an array that is an unreduced sum, or becomes one."""
+    have = array._device
+    if not (isinstance(have, Sharding) and have._device_assignment == sharding._device_assignment):
+        if unreduced_axes(have):
+            raise ShardingError(
+                "an array that is unreduced is not moved to other devices",
+                function="device_put",
+                got=f"an array of type {array.aval.str_short()}",
+                fix="add it up first: sagax.sharding.reshard(x, P(...)) without unreduced",
+            )
+        have = NamedSharding(placements.mesh_of(sharding), PartitionSpec())
+        array = _put_sharded(array, have)
+    if isinstance(have, NamedSharding) and have.is_equivalent_to(sharding, array.ndim):
+        return ConcreteArray(aval, None, array._buffer, sharding)
+    return _moved(array, aval, sharding)
 
 
 def _with_devices(sharding: NamedSharding, x: Any) -> NamedSharding:
@@ -147,12 +169,18 @@ def constrain(x: Any, *, sharding: NamedSharding) -> ConcreteArray:
     return put(x, sharding)
 
 
+def move(x: Any, *, kind: str) -> ConcreteArray:
+    """Evaluate the primitive `device_put`: put an array into another kind of memory of its devices."""
+    array = as_array(x)
+    return put(array, array.sharding.with_memory_kind(kind))
+
+
 def forget(x: Any, *, mesh: Any) -> ConcreteArray:
     """Return an array whose type shows only the Explicit axes of `mesh`."""
     array = as_array(x)
     if array.aval.explicit_sharding is None:
         return array
-    shown = shown_in_type(NamedSharding(mesh, array.aval.explicit_sharding.spec), array.ndim)
+    shown = shown_over(mesh, array.aval.explicit_sharding.spec, array.ndim)
     return ConcreteArray(
         array.aval.update(sharding=shown), array._host, array._buffer, array._device
     )

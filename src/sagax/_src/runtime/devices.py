@@ -125,6 +125,19 @@ def _cuda_options(visible: str) -> dict[str, Any]:
         ) from None
 
 
+def described_gpus(name: str, options: dict[str, Any]) -> list[Any]:
+    """Return GPUs that executables can be compiled for, and that this machine does not have."""
+    try:
+        return xla.cuda.described_devices(name.lower(), options)
+    except (xla.cuda.CudaUnavailable, xla.EngineError) as error:
+        models = ", ".join(xla.gpu_targets.MODELS)
+        raise BackendError(
+            f"no GPU could be described: {error}",
+            expected=f"topology_name {models}, or a target_config, and topology='1x1x8'",
+            fix=_DOCTOR,
+        ) from error
+
+
 def register_factory(platform: str, factory: Callable[[], Any], priority: int) -> None:
     """Add a platform, whose client `factory` starts on first use."""
     name = platform.lower()
@@ -181,7 +194,7 @@ def _refuse_unwanted(platform: str) -> None:
     selected, setting = _selected_platforms()
     if platform not in selected and platform != "cpu" and setting:
         raise BackendError(
-            f"the platform {platform!r} was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(selected)}",
+            f"Unknown backend {platform!r}: it was left out: the option {setting!r} (JAX_{setting.upper()}) names {', '.join(selected)}",
             fix=f"add it there: JAX_PLATFORMS={','.join([*selected, platform])}",
         )
 
@@ -331,6 +344,9 @@ def backend_of(device: Any) -> Backend:
     for b in _backends.values():
         if device.client is b.client or device in b.devices:
             return b
+    if xla.compiler.is_described(device.client):
+        platform = str(device.platform)
+        return Backend(_ALIASES.get(platform, platform), device.client)
     raise ArgumentValueError(f"{device} is no device of sagax", fix="take one from sagax.devices()")
 
 
@@ -348,7 +364,8 @@ def started_backends() -> Iterable[Backend]:
 
 
 def _not_wired() -> None:
-    raise NotImplementedError
+    """Stand for a function of `runtime.forks` until `sagax._assemble` sets it, which `import sagax` does."""
+    raise NotImplementedError("sagax was not imported as a whole: import sagax")
 
 
 detach_after_fork: Callable[[], None] = _not_wired  # set by sagax._assemble

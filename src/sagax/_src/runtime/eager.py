@@ -87,7 +87,7 @@ def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
     return entry(arrays)
 
 
-_LIMIT = 4096  # signatures of one primitive
+_LIMIT = 4096  # signatures of one primitive, or of one jitted function
 _used: weakref.WeakSet[Any] = weakref.WeakSet()
 _tables: list[dict] = []
 
@@ -106,6 +106,15 @@ def remember(table: dict, signature: Any, entry: Any) -> Any:
     return entry
 
 
+def snapshot(items: weakref.WeakSet[Any]) -> list[Any]:
+    """List a set that other threads may add to meanwhile."""
+    while True:
+        try:
+            return list(items)
+        except RuntimeError:  # it grew: list it again
+            continue
+
+
 def _remember(primitive: Any, key: tuple, entry: Callable) -> Callable:
     _used.add(primitive)
     return remember(primitive.entries, key, entry)
@@ -113,7 +122,7 @@ def _remember(primitive: Any, key: tuple, entry: Callable) -> Callable:
 
 def clear() -> None:
     """Clear all entries."""
-    for table in [*_tables, *[primitive.entries for primitive in list(_used)]]:
+    for table in [*_tables, *[primitive.entries for primitive in snapshot(_used)]]:
         table.clear()
 
 
@@ -379,7 +388,7 @@ def prepare(
         run = watch.watched_jaxpr(run, jaxpr)
     if debug_nans.enabled():
         run = debug_nans.watched_jaxpr(run, jaxpr)
-    if trees.treedef_is_leaf(tree):
+    if trees.treedef_is_leaf(tree) and tree.num_leaves:  # `()` is one node, too
         return (lambda xs: run((*constants, *xs))) if constants else run
     unflatten = tree.unflatten
     if len(jaxpr.outvars) == 1:

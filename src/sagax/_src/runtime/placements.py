@@ -17,7 +17,9 @@ import numpy as np
 
 from sagax._src import config, fork_locks, xla
 from sagax._src.core import memo_keys
+from sagax._src.core.avals import Space
 from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.core.memory_spaces import HOST_KIND, space_of_kind
 from sagax._src.core.meshes import AbstractMesh, Mesh, PartitionSpec
 from sagax._src.core.shardings import (
     NamedSharding,
@@ -90,8 +92,9 @@ def replicated(placement: Placement) -> NamedSharding | None:
 
 
 def typed(aval: Any, sharding: Sharding) -> Any:
-    """Return the type of an array of this sharding: it shows Explicit axes."""
+    """Return the type of an array of this sharding: it shows Explicit axes, and the host's memory."""
     shown = shown_in_type(sharding, aval.ndim)
+    aval = aval.with_memory_space(space_of_kind(sharding._memory_kind))
     return aval if aval.explicit_sharding is shown else aval.update(sharding=shown)
 
 
@@ -121,6 +124,21 @@ def _line(devices: tuple) -> Mesh:
     array = np.empty(len(devices), object)
     array[:] = devices
     return Mesh(array, ("devices",))
+
+
+def of_result(sharding: Any, space: Space) -> Sharding:
+    """Return the sharding of a result in a memory space; on one device, without a mesh that was made for it."""
+    kind = HOST_KIND if space is Space.Host else sharding._memory_kind
+    devices = sharding.mesh._flat
+    if len(devices) == 1 and sharding.mesh is _line(devices):
+        return SingleDeviceSharding(devices[0], memory_kind=kind)
+    return sharding if kind is sharding._memory_kind else sharding.with_memory_kind(kind)
+
+
+def placement_of(sharding: Any) -> Any:
+    """Return what an array of this sharding holds as its placement: the device itself, where that says all."""
+    plain = isinstance(sharding, SingleDeviceSharding) and sharding._memory_kind is None
+    return sharding._device if plain else sharding
 
 
 def named(sharding: Sharding, ndim: int) -> NamedSharding:

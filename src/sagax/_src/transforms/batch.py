@@ -26,6 +26,7 @@ from sagax._src.frozen_class import record
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.structural import broadcast, moveaxis
+from sagax._src.source_stacks import transformation
 from sagax._src.transforms.derived import derived_jaxpr, run_composite
 
 if TYPE_CHECKING or lazy_imports():
@@ -52,7 +53,7 @@ def unmapped(aval: Any, dim: Any, size: Any = None) -> Any:
         return aval.dec_rank(size, _mapping_spec(aval, dim))
     shape = aval.shape[:dim] + aval.shape[dim + 1 :]
     sharding = without_dimension(aval.explicit_sharding, dim)
-    return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
+    return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma, aval.memory_space)
 
 
 def _mapping_spec(aval: Any, dim: Any) -> Any:
@@ -92,7 +93,7 @@ def mapped(aval: Any, size: Any, dim: int, cut: Any = None) -> Any:
         mesh, axes = cut
         own = aval.explicit_sharding or NamedSharding(mesh, PartitionSpec())
         sharding = with_dimension(own, dim, axes)
-    return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma)
+    return intern_aval(shape, aval.dtype, aval.weak_type, sharding, aval.vma, aval.memory_space)
 
 
 class BatchTracer(Tracer):
@@ -226,7 +227,8 @@ def batch_flat(
     trace.debug_info = info
     if info is not None:
         trace.arguments = args
-    pairs = _run(trace, fun, args, in_dims)
+    with transformation(None if info is None else "vmap"):
+        pairs = _run(trace, fun, args, in_dims)
     no_leaks(trace)
     return [x for x, _ in pairs], [d for _, d in pairs]
 

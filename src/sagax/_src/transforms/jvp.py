@@ -11,7 +11,8 @@ from sagax._src.core.tangents import Zero
 from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.mesh_axes import vary_like
-from sagax._src.primitives.structural import instantiate
+from sagax._src.primitives.structural import convert, instantiate
+from sagax._src.source_stacks import transformation
 from sagax._src.transforms.derived import derived_jaxpr, run_composite
 
 
@@ -69,12 +70,22 @@ class JVPTrace(Trace):
         try:
             if not active:
                 return primitive.bind(*args, **params)
+            tangents = list(map(as_weak_as, primals, tangents))
             out, out_tangent = primitive.rule("jvp")(primals, tangents, **params)
         finally:
             state.trace = before
         if primitive.multiple_results:
             return [self.wrap(p, t, sources) for p, t in zip(out, out_tangent, strict=True)]
         return self.wrap(out, out_tangent, sources)
+
+
+def as_weak_as(primal: Any, tangent: Any) -> Any:
+    """Return a tangent with the weak type of its primal: the caller may have given another."""
+    if type(tangent) is Zero:
+        return tangent
+    aval = aval_of(tangent)
+    weak = aval_of(primal).weak_type
+    return tangent if aval.weak_type is weak else convert(tangent, aval.dtype, weak)
 
 
 def jvp_flat(
@@ -90,7 +101,8 @@ def jvp_flat(
     ]
     trace = JVPTrace(state.trace)
     trace.debug_info = info
-    pairs = _run(trace, fun, primals, tangents)
+    with transformation(None if info is None else "jvp"):
+        pairs = _run(trace, fun, primals, tangents)
     no_leaks(trace)
     return [p for p, _ in pairs], [t for _, t in pairs]
 

@@ -17,6 +17,7 @@ from sagax._src.core.tangents import Zero
 from sagax._src.core.trace import Trace, Tracer, belongs_to_trace, current, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.structural import instantiate
+from sagax._src.source_stacks import scope_inside, transformation
 from sagax._src.transforms.derived import run_composite
 from sagax._src.transforms.prune import prune_jaxpr
 
@@ -145,9 +146,13 @@ def linearize_flat(
     """
     trace = LinearizeTrace(state.trace)
     trace.debug_info = info
-    result = _run(trace, fun, primals, nonzero, instantiate_outs)
+    with transformation(None if info is None else "jvp") as outer:
+        outs, linear = _run(trace, fun, primals, nonzero, instantiate_outs)
     no_leaks(trace)
-    return result
+    if outer:  # the jaxpr may be evaluated elsewhere
+        for eqn in linear.jaxpr.eqns:
+            eqn.scope = scope_inside(eqn.scope, outer)
+    return outs, linear
 
 
 def _run(

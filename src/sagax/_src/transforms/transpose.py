@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.core import memo_keys
-from sagax._src.core.families import CotangentMask
+from sagax._src.core.avals import Space
+from sagax._src.core.families import CotangentMask, Sums
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var
 from sagax._src.core.references import EFFECTS, AbstractRef
 from sagax._src.core.staging import stage
@@ -17,10 +18,10 @@ from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.spans import Backward
 from sagax._src.primitives.makers import add_any_p
-from sagax._src.primitives.mesh_axes import sum_to
-from sagax._src.primitives.resharding import left_to_compiler, reshard_p
+from sagax._src.primitives.mesh_axes import cast_cotangent, sum_to
+from sagax._src.primitives.resharding import in_memory_space, left_to_compiler, reshard_p
 from sagax._src.primitives.structural import instantiate
-from sagax._src.source_stacks import joined_scopes, metadata_of, stack, written
+from sagax._src.source_stacks import joined_scopes, stack, written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.discharge import discharge_all
@@ -101,7 +102,9 @@ def _backward(
             work.append(eqn)
         else:
             here.set_origin(eqn)
+            here.scope = joined_scopes(scope, eqn.scope)
             out = eqn.primitive.bind(*[_read(known, v) for v in eqn.invars], **eqn.params)
+            here.scope = scope
             if eqn.primitive.multiple_results:
                 known.update(zip(eqn.outvars, out, strict=True))
             else:
@@ -113,11 +116,17 @@ def _backward(
             return
         if aval_of(ct).vma:  # of a value that several devices share
             ct = sum_to(ct, v.aval)
-        if (
-            v.aval.explicit_sharding is not None
-            and aval_of(ct).explicit_sharding is not v.aval.explicit_sharding
-        ):
-            ct = reshard_p.bind(ct, sharding=v.aval.explicit_sharding)
+        if v.aval.explicit_sharding is not None and v.aval.explicit_sharding.mesh.manual_axes:
+            ct = cast_cotangent(ct, v.aval)
+        shown = v.aval.explicit_sharding
+        if shown is not None:
+            shown = _of_cotangents(v.aval).explicit_sharding
+            if aval_of(ct).explicit_sharding is not shown:
+                ct = reshard_p.bind(ct, sharding=shown)
+        elif (own := aval_of(ct).explicit_sharding) is not None and own.spec.partial:
+            ct = left_to_compiler(ct)
+        if v.aval.memory_space is Space.Host:  # a cotangent of the caller may be elsewhere
+            ct = in_memory_space(ct, Space.Host)
         have = cts.get(v)
         if have is None:
             cts[v] = ct
@@ -151,14 +160,19 @@ def _backward(
             ct = ct_outs[0]
         if eqn.inner is not None:
             here.origin, here.around = Backward(eqn.inner), eqn.outer
-        if "{" in eqn.scope:
-            here.scope = joined_scopes(scope, metadata_of(eqn.scope))
+        if eqn.scope:  # the names of inner jaxprs do not begin with a transformation
+            around = joined_scopes(scope, "transpose()") if eqn.scope[:4] == "jvp(" else scope
+            here.scope = joined_scopes(around, eqn.scope)
         mask = None if masks is None else masks.take(eqn)
         if not primitive.is_higher_order and any(
             v.aval.explicit_sharding is not None for v in eqn.invars
         ):
-            # cotangents get the sharding of their variables when they are summed
-            ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
+            # cotangents get the sharding of their variables when they are summed; what arranges unreduced
+            # sums does not add them up
+            if primitive.multiple_results or not (
+                (primitive.sums == Sums.FIRST or primitive.sets_sharding) and _is_partial(ct)
+            ):
+                ct = [_auto(c) for c in ct] if primitive.multiple_results else _auto(ct)
             args = [a if type(a) is Linear else left_to_compiler(a) for a in args]
         try:
             if mask is None:
@@ -183,15 +197,30 @@ def _backward(
             if error.raised_at_user_position(stack()):  # not in a rule that the user wrote
                 error.attach(traceback=eqn.traceback)
             raise
-        here.scope = scope
         for v, a, ct in zip(eqn.invars, args, found, strict=True):
             if type(a) is Linear:
                 add(v, ct)
+        here.scope = scope
     found = [
-        (cts.get(v) if cts.get(v) is not None else Zero(v.aval)) if type(x) is Linear else None
+        (cts.get(v) if cts.get(v) is not None else Zero(_of_cotangents(v.aval)))
+        if type(x) is Linear
+        else None
         for v, x in zip(jaxpr.invars, inputs, strict=True)
     ]
     return found, [None if masks is None else masks.of(v) for v in jaxpr.invars]
+
+
+def _of_cotangents(aval: Any) -> Any:
+    """Return the type of the cotangents of tangents of a type: reduced where these are unreduced, and the reverse."""
+    shown = aval.explicit_sharding
+    if shown is None or not shown.spec.partial:
+        return aval
+    return aval.update(sharding=shown.with_spec(shown.spec.cotangent()))
+
+
+def _is_partial(ct: Any) -> bool:
+    shown = None if type(ct) is Zero else aval_of(ct).explicit_sharding
+    return shown is not None and shown.spec.partial
 
 
 def _auto(ct: Any) -> Any:
@@ -245,7 +274,7 @@ def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
         inputs = [*xs[:n], *(Linear(v.aval) for v in inner.invars[n:])]
         return [instantiate(c) for c in checked_backward(inner, (), inputs, list(xs[n:]))[n:]]
 
-    avals = [*inner.in_avals[:n], *inner.out_avals]
+    avals = [*inner.in_avals[:n], *map(_of_cotangents, inner.out_avals)]
     key = (memo_keys.TRANSPOSE_FROM, n, masked_cotangents.is_enabled())
     return derived_jaxpr(inner, key, fun, avals)[0]
 
@@ -281,6 +310,8 @@ def transpose_jaxpr(
             return [c for c in found if type(c) is not Zero]
 
         avals = [v.aval for v, lin in zip(inner.invars, linear, strict=True) if not lin]
-        avals += [v.aval for v, nz in zip(inner.outvars, nonzero, strict=True) if nz]
+        avals += [
+            _of_cotangents(v.aval) for v, nz in zip(inner.outvars, nonzero, strict=True) if nz
+        ]
         found = derived_jaxpr(inner, key, fun, avals, marks)
     return found

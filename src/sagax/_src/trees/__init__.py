@@ -1,8 +1,8 @@
 """Implement pytrees: flatten nested containers to leaves and structure, and rebuild them.
 
-The names without `tree_` are for use inside sagax. `flatten`, `unflatten`, `flatten_up_to` and
+The names without `tree_` are for use inside sagax. `engine_flatten`, `unflatten`, `flatten_up_to` and
 `flatten_with_path` are the engine's own methods: for calls that must be fast, with positional
-arguments only and terse errors. `flatten_argument` and the public `tree_*` functions cost 30 ns
+arguments only and terse errors; `flatten` is the first where exceptions may pass. `flatten_argument` and the public `tree_*` functions cost 30 ns
 more, and their errors name the position in the tree.
 """
 
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from sagax._src.lazy_import import lazy_names as _lazy_names
 from sagax._src.trees.dataclasses import pytree_dataclass
 from sagax._src.trees.operations import (
+    UNSET,
     all_leaves,
     broadcast_prefix,
     flatten_argument,
@@ -40,6 +41,7 @@ from sagax._src.trees.registry import (
     Partial,
     PyTreeDef,
     default_registry,
+    engine_flatten,
     flatten,
     flatten_one_level,
     flatten_one_level_with_keys,
@@ -52,6 +54,7 @@ from sagax._src.trees.registry import (
     register_pytree_with_keys,
     register_pytree_with_keys_class,
     register_static,
+    restore_recursion_depth,
     static,
     unflatten,
 )

@@ -3,6 +3,7 @@
 from sagax._src.trees.differences import (
     Difference,
     container_hint,
+    flatten_error,
     mismatch_error,
     prefix_mismatch,
     structure_mismatch,

@@ -23,18 +23,18 @@ if TYPE_CHECKING or lazy_imports():
 T = TypeVar("T")
 IsLeaf = Callable[[Any], bool]
 
-_flatten = registry.flatten
+_flatten = registry.engine_flatten
 _flatten_with_path = registry.flatten_with_path
 
 
-class _Unset:
+class Unset:
     """The default of an argument for which every value, `None` too, is valid."""
 
     def __repr__(self) -> str:
         return "<not given>"
 
 
-_UNSET = _Unset()
+UNSET = Unset()
 
 
 # Flatten and rebuild ------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def tree_flatten(tree: Any, is_leaf: IsLeaf | None = None) -> tuple[list[Any], P
     """
     try:
         return _flatten(tree, is_leaf)
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain("tree_flatten", "tree", tree, is_leaf, error)
 
 
@@ -75,7 +75,7 @@ def tree_leaves(tree: Any, is_leaf: IsLeaf | None = None) -> list[Any]:
     """
     try:
         return _flatten(tree, is_leaf)[0]
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain("tree_leaves", "tree", tree, is_leaf, error)
 
 
@@ -89,7 +89,7 @@ def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
     """
     try:
         return _flatten(tree, is_leaf)[1]
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain("tree_structure", "tree", tree, is_leaf, error)
 
 
@@ -175,7 +175,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf | Non
         raise _not_callable("tree_map", "f", f, tree)
     try:
         leaves, treedef = _flatten(tree, is_leaf)
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain("tree_map", "tree", tree, is_leaf, error)
     if not rest:
         return treedef.unflatten([f(leaf) for leaf in leaves])
@@ -290,7 +290,7 @@ def _flatten_paths(
     test = as_leaf_test(is_leaf, takes_path)
     try:
         return _flatten_with_path(tree, test)
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain(function, "tree", tree, is_leaf, error, takes_path=takes_path)
 
 
@@ -300,7 +300,7 @@ def _flatten_paths(
 def tree_reduce(
     function: Callable[[T, Any], T],
     tree: Any,
-    initializer: T | _Unset = _UNSET,
+    initializer: T | Unset = UNSET,
     is_leaf: IsLeaf | None = None,
 ) -> T:
     """Reduce the leaves by `function` from the left.
@@ -320,7 +320,7 @@ def tree_reduce(
     if not callable(function):
         raise _not_callable("tree_reduce", "function", function, tree)
     leaves = _checked_leaves("tree_reduce", tree, is_leaf)
-    if not isinstance(initializer, _Unset):
+    if not isinstance(initializer, Unset):
         return functools.reduce(function, leaves, initializer)
     if not leaves:
         raise TypeError(
@@ -334,7 +334,7 @@ def tree_reduce_associative(
     operation: Callable[[T, T], T],
     tree: Any,
     *,
-    identity: T | _Unset = _UNSET,
+    identity: T | Unset = UNSET,
     is_leaf: IsLeaf | None = None,
 ) -> T:
     """Reduce the leaves by an associative operation, as a balanced tree of operations.
@@ -360,7 +360,7 @@ def tree_reduce_associative(
     leaves = _checked_leaves(function, tree, is_leaf)
     if leaves:
         return _halving_reduce(operation, leaves)
-    if isinstance(identity, _Unset):
+    if isinstance(identity, Unset):
         raise TypeError(
             f"{function}: the tree has no leaves and no identity was given. "
             "Pass identity=..., the value of an empty tree."
@@ -392,7 +392,7 @@ def tree_all(tree: Any, *, is_leaf: IsLeaf | None = None) -> bool:
 def _checked_leaves(function: str, tree: Any, is_leaf: IsLeaf | None) -> list[Any]:
     try:
         return _flatten(tree, is_leaf)[0]
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain(function, "tree", tree, is_leaf, error)
 
 
@@ -512,7 +512,7 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: IsLeaf | None = No
     leaves = _broadcast(
         "tree_broadcast", "prefix_tree", "full_tree", prefix_tree, full_tree, is_leaf
     )
-    return _flatten(full_tree)[1].unflatten(leaves)
+    return registry.flatten(full_tree)[1].unflatten(leaves)
 
 
 def _broadcast(
@@ -520,10 +520,10 @@ def _broadcast(
 ) -> list[Any]:
     try:
         prefix_leaves, prefix_def = _flatten(prefix, is_leaf)
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain(function, name, prefix, is_leaf, error)
     try:
-        parts = list(map(_flatten, prefix_def.flatten_up_to(full)))
+        parts = list(map(registry.flatten, prefix_def.flatten_up_to(full)))
     except (ValueError, TypeError, SystemError) as error:
         if not registry.is_engine_error(error):
             raise
@@ -612,7 +612,7 @@ def flatten_argument(
     """Flatten an argument, with errors that name the function and the argument."""
     try:
         return _flatten(tree, is_leaf)
-    except (ValueError, TypeError, SystemError) as error:
+    except Exception as error:
         _explain(function, name, tree, is_leaf, error)
 
 
@@ -630,9 +630,10 @@ def _explain(
         raise TypeError(
             f"{function}: is_leaf must be a function from a subtree to a bool; got {is_leaf!r:.80}."
         ) from None
+    test = as_leaf_test(is_leaf, takes_path)
+    registry.restore_recursion_depth(tree, test)
     if not registry.is_engine_error(error):
         raise error
-    test = as_leaf_test(is_leaf, takes_path)
     reason = _suppress_errors(lambda: differences.flatten_error(function, name, tree, test))
     if reason is None and isinstance(error, SystemError):
         reason = differences.depth_error(function, name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import operator
+import sys
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,11 +44,32 @@ default_registry.__module__ = "sagax.tree_util"
 default_registry.__name__ = "default_registry"
 
 # The engine's own methods, for callers that flatten on every call. Errors are the engine's; the
-# functions of operations.py are these with errors that explain.
-flatten = default_registry.flatten
+# functions of operations.py are these with errors that explain. Who calls the first two handles exceptions by
+# `restore_recursion_depth`.
+engine_flatten = default_registry.flatten
 flatten_with_path = default_registry.flatten_with_path
 unflatten = PyTreeDef.unflatten
 flatten_up_to = PyTreeDef.flatten_up_to
+
+
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], PyTreeDef]:
+    """Flatten by the engine, with its errors, whose traces in the thread are undone."""
+    try:
+        return engine_flatten(tree, is_leaf)
+    except Exception:
+        restore_recursion_depth(tree, None if is_leaf is None else lambda _, x: is_leaf(x))
+        raise
+
+
+def restore_recursion_depth(tree: T, is_leaf: Callable[..., Any] | None = None) -> T:
+    """Give back the recursion depth that the engine kept when it failed to flatten `tree`, and return `tree`.
+
+    For handlers of its exceptions. `is_leaf` takes `(path, subtree)`.
+    """
+    if not isinstance(sys.exception(), SystemError):  # of trees that are too deep: it kept none
+        xla.restore_recursion_depth(default_registry, tree, is_leaf)
+    return tree
+
 
 # A treedef of a dataclass holds no names of its children; error messages need them.
 _data_fields: dict[type, tuple[str, ...]] = {}

@@ -25,11 +25,13 @@ from sagax._src.xla.buffers import (
     is_ready,
     make_error_buffer,
     put,
+    put_of_type,
     put_sharded,
     set_wait,
     shards,
     start_copy_to_host,
     to_numpy,
+    was_computed,
     with_device_order,
     with_shards,
 )
@@ -43,7 +45,7 @@ from sagax._src.xla.engine import (
     engine_version,
     engine_version_text,
 )
-from sagax._src.xla.failures import original_error, set_explain
+from sagax._src.xla.failures import original_error, set_explain, set_explain_device
 from sagax._src.xla.jax_guard import no_jax
 from sagax._src.xla.pytrees import (
     DictKey,
@@ -52,6 +54,7 @@ from sagax._src.xla.pytrees import (
     PyTreeDef,
     SequenceKey,
     new_tree_registry,
+    restore_recursion_depth,
     treedef_tuple,
 )
 from sagax._src.xla.shardings import shard_indices, sharding_tiles

@@ -12,7 +12,10 @@ from sagax._src.xla import (
     distributed,
     dlpack,
     executable,
+    gpu_targets,
     mlir,
+    partitioned,
     process_end,
     profiler,
+    triton,
 )

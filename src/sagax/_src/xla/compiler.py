@@ -16,8 +16,8 @@ from sagax._src.xla.callbacks import (
     checked_callback,
 )
 from sagax._src.xla.compile_options import compile_options, with_barriers_until_fusion
-from sagax._src.xla.engine import EngineError, xla_client
-from sagax._src.xla.executable import Executable
+from sagax._src.xla.engine import EngineError, xla_client, xla_extension
+from sagax._src.xla.executable import DescribedExecutable, Executable
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.xla import custom_calls, mlir
@@ -59,17 +59,26 @@ def compile(
         arguments[0] = mlir.parse_module(module)
         check_callbacks(arguments[0], callbacks)
         arguments.append([checked_callback(*c) for c in callbacks])
+    described = is_described(client)
+    if described and not callbacks:
+        arguments[0] = mlir.parse_module(module)
     try:
-        loaded = client.compile_and_load(*arguments)
+        loaded = (client.compile if described else client.compile_and_load)(*arguments)
     except EngineError as error:
         failure = error
         if isinstance(module, str):
             custom_calls.raise_partition_failure(module)
     else:
-        return Executable(loaded, devices, out_avals)
+        kind = DescribedExecutable if described else Executable
+        return kind(loaded, devices, out_avals)
     # The parser, asked alone, says more precisely what is wrong and where.
     mlir.verify_module(module)
     raise failure
+
+
+def is_described(client: Any) -> bool:
+    """Tell whether a client compiles for devices that are only described."""
+    return type(client) is xla_extension.CompileOnlyPyClient
 
 
 def _check_module(module: str | bytes, shardy: bool, has_callbacks: bool) -> None:

@@ -6,17 +6,17 @@ import ctypes
 import functools
 import importlib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import sagax._src.xla.cuda_wheels as cuda_wheels
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.xla.client import prepare_process
 from sagax._src.xla.cuda_wheels import CudaPlugin
-from sagax._src.xla.custom_calls import register_kernel_module, register_target
+from sagax._src.xla.custom_calls import add_plugin, register_kernel_module, register_target
 from sagax._src.xla.engine import EngineError, engine_version_text, xla_client
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.xla import profiler
+    from sagax._src.xla import bindings, gpu_targets, profiler
 
 
 class CudaUnavailable(RuntimeError):
@@ -24,7 +24,8 @@ class CudaUnavailable(RuntimeError):
 
     def __init__(self, step: str, detail: str, advice: str) -> None:
         self.step, self.detail, self.advice = step, detail, advice
-        super().__init__(f"no CUDA device can be used: {step}: {detail}. {advice}")
+        text = detail.strip().removesuffix(".")
+        super().__init__(f"no CUDA device can be used: {step}: {text}. {advice}")
 
 
 def check_plugin() -> CudaPlugin:
@@ -78,6 +79,7 @@ def _register_extension(plugin: CudaPlugin) -> None:
     for name, value in extension.ffi_handlers().items():
         register_target(name, value, "CUDA")
     profiler.register_plugin(c_api)
+    add_plugin(c_api)
 
 
 def make_client(options: Mapping[str, Any] | None = None, *, distributed: Any = None) -> Any:
@@ -89,12 +91,110 @@ def make_client(options: Mapping[str, Any] | None = None, *, distributed: Any = 
     plugin = check_plugin()
     load_libraries(plugin)
     load_plugin(plugin)
+    check_libraries(plugin)
     prepare_process()
     try:
-        if not xla_client.pjrt_plugin_initialized("cuda"):
-            xla_client.initialize_pjrt_plugin("cuda")
+        _initialize()
         merged = {**xla_client.generate_pjrt_gpu_plugin_options(), **(options or {})}
         return xla_client.make_c_api_client("cuda", merged, distributed)
     except EngineError as error:
         advice = "See that `nvidia-smi` lists a GPU and that its driver is recent enough."
         raise CudaUnavailable("starting the client", error.error_message, advice) from error
+
+
+def _initialize() -> None:
+    if not xla_client.pjrt_plugin_initialized("cuda"):
+        xla_client.initialize_pjrt_plugin("cuda")
+
+
+def described_devices(name: str, options: Mapping[str, Any]) -> list[Any]:
+    """Return devices that XLA can compile for, and that hold no arrays; they need no GPU and no driver.
+
+    `name` is a model of `gpu_targets`, or empty. `options` are those of XLA's topologies: `topology`, "1x1x8" for eight
+    devices of one process, and `target_config`, a description of the GPU as text. Raises CudaUnavailable, and
+    EngineError where the options do not describe devices.
+    """
+    plugin = check_plugin()
+    load_libraries(plugin)
+    load_plugin(plugin)
+    _initialize()
+    merged = dict(options)
+    if name in gpu_targets.MODELS:
+        merged = {
+            "topology": "1x1x1",
+            "target_config": gpu_targets.target_config(name, plugin.cuda),
+            **merged,
+        }
+        name = ""
+    return bindings.named_topology("cuda", name, merged)
+
+
+class LibraryVersion(NamedTuple):
+    """Hold the versions of a library: that which is loaded, and that which XLA was built with."""
+
+    loaded: int
+    built: int
+
+    @property
+    def fits(self) -> bool:
+        """Tell whether the loaded library can stand for the one that XLA was built with."""
+        return self.loaded >= self.built
+
+    @property
+    def text(self) -> str:
+        return f"{self.loaded} is loaded, XLA was built with {self.built}"
+
+
+# Names of functions of the plugin that return versions, and of the libraries.
+_VERSIONED = {
+    "cuda_runtime": "CUDA runtime",
+    "cublas": "cuBLAS",
+    "cudnn": "cuDNN",
+    "cufft": "cuFFT",
+    "cusolver": "cuSOLVER",
+    "cusparse": "cuSPARSE",
+}
+_SINCE = {"cuBLAS": 100, "cuDNN": 100}  # the digits of patches do not count
+
+
+@functools.cache
+def library_versions() -> dict[str, LibraryVersion]:
+    """Return the versions of NVIDIA's libraries that the plugin finds, by name; {} without a plugin that fits."""
+    plugin = cuda_wheels.find_plugin()
+    if plugin is None or plugin.version != engine_version_text:
+        return {}
+    load_libraries(plugin)
+    try:
+        versions = importlib.import_module(f"{plugin.support_package}._versions")
+    except ImportError:  # loading the plugin reports what is wrong with it
+        return {}
+    found = {}
+    for prefix, name in _VERSIONED.items():
+        try:
+            pair = [getattr(versions, f"{prefix}_{w}_version")() for w in ("get", "build")]
+        except RuntimeError:  # the library cannot be loaded
+            continue
+        digits = _SINCE.get(name, 1)
+        found[name] = LibraryVersion(*[v // digits * digits for v in pair])
+    return found
+
+
+def check_libraries(plugin: CudaPlugin) -> None:
+    """Raise CudaUnavailable if one of NVIDIA's libraries is older than that which XLA was built with."""
+    for name, version in library_versions().items():
+        if not version.fits:
+            advice = f"Reinstall the nvidia wheels for CUDA {plugin.cuda}, or see what LD_LIBRARY_PATH puts before them."
+            raise CudaUnavailable("checking the libraries", f"{name} {version.text}", advice)
+
+
+@functools.cache
+def cusolver_has_eig() -> bool:
+    """Tell whether the installed cuSOLVER computes eigenvalues of general matrices (from 11.7.1 on)."""
+    found = library_versions().get("cuSOLVER")
+    return found is not None and found.loaded >= 11701
+
+
+@functools.cache
+def initialize_hybrid_kernels() -> None:
+    """Give the kernels that run on the host in part their LAPACK; once a process. It loads SciPy."""
+    importlib.import_module("jaxlib.gpu_solver").initialize_hybrid_kernels()

@@ -32,15 +32,35 @@ def register_type(name: str, registration: dict, platform: str = "cpu") -> None:
     xla_client.register_custom_type(name, registration, platform=platform)
 
 
+# A plugin has an XLA of its own: what shards calls is registered with each. Loaded plugins, and what was registered.
+_plugins: list[Any] = []
+_registered: list[Callable[[Any], None]] = []
+
+
+def _register_with_all(register: Callable[[Any], None]) -> None:
+    _registered.append(register)
+    for c_api in (None, *_plugins):
+        register(c_api)
+
+
+def add_plugin(c_api: Any) -> None:
+    """Let a plugin's XLA shard the calls that were registered, and those that will be."""
+    _plugins.append(c_api)
+    for register in _registered:
+        register(c_api)
+
+
 def register_batch_partitionable(name: str) -> None:
     """Let XLA shard calls of a native function along leading dimensions."""
-    xla_client.register_custom_call_as_batch_partitionable(name)
+    _register_with_all(
+        lambda c_api: xla_client.register_custom_call_as_batch_partitionable(name, c_api)
+    )
 
 
 # The type of an operand or result as a partitioner sees it: shape, dtype, and the text of its sharding.
 ShardedType = tuple[tuple[int, ...], np.dtype, str]
 Partition = Callable[[str, list[ShardedType], list[ShardedType]], tuple[str, list[str], list[str]]]
-# Exceptions of partitioners, of which XLA keeps the text only, by the `backend_config` of the call.
+# Exceptions of partitioners (XLA keeps their text only), by the `backend_config` of the call.
 _partition_failures: dict[str, Exception] = {}
 
 
@@ -74,12 +94,15 @@ def register_partitioner(name: str, partition: Partition) -> None:
         count = len(shape.tuple_shapes()) if shape.is_tuple() else 1
         return packed(shape, [REPLICATED] * count)  # the sdy dialect says how shardings propagate
 
-    xla_client.register_custom_call_partitioner(
-        name,
-        lambda sharding, shape, key: sharding,
-        on_partition,
-        on_infer,
-        can_side_effecting_have_replicated_sharding=True,
+    _register_with_all(
+        lambda c_api: xla_client.register_custom_call_partitioner(
+            name,
+            lambda sharding, shape, key: sharding,
+            on_partition,
+            on_infer,
+            can_side_effecting_have_replicated_sharding=True,
+            c_api=c_api,
+        )
     )
 
 
@@ -104,14 +127,22 @@ def register_kernel_module(module: Any, platform: str) -> None:
 
 
 @functools.cache
+def register_sparse_kernels() -> None:
+    """Register jaxlib's product of compressed rows for the CPU; once a process."""
+    from jaxlib import cpu_sparse
+
+    register_kernel_module(cpu_sparse, "cpu")
+
+
+@functools.cache
 def register_cpu_kernels() -> None:
     """Register LAPACK and jaxlib's other native functions for the CPU; once a process.
 
     Call it before an executable that uses them runs, and not without need: it loads SciPy.
     """
-    from jaxlib import cpu_sparse, lapack
+    from jaxlib import lapack
 
+    register_sparse_kernels()
     register_kernel_module(lapack, "cpu")
-    register_kernel_module(cpu_sparse, "cpu")
     # Takes the routines from SciPy; before that the kernels are null pointers.
     importlib.import_module("jaxlib.cpu._lapack").initialize()

@@ -58,6 +58,12 @@ class Executable:
         self.execute = loaded.execute_sharded
         self.run, self.run_with_token = _run_functions(loaded, devices, self.handlers)
 
+    def name_memories(self, kinds: Sequence[str | None]) -> None:
+        """Say in which kind of memory each result lies; None is the default of the devices."""
+        if any(kind is not None for kind in kinds):
+            self.handlers = _result_handlers(self.loaded, self.devices, self.out_avals, kinds)
+            self.run, self.run_with_token = _run_functions(self.loaded, self.devices, self.handlers)
+
     def diagnose(self, failure: BaseException, buffers: Sequence[Any]) -> BaseException:
         """Return the exception to raise where executing failed."""
         return _diagnose(failure, self.loaded, self.devices, buffers)
@@ -101,6 +107,27 @@ class Executable:
         return _sharding_texts(self.loaded.get_output_shardings())
 
 
+class DescribedExecutable(Executable):
+    """A module that was compiled for devices that are only described. It can be analyzed, and not run."""
+
+    __slots__ = ()
+
+    def __init__(
+        self, compiled: Any, devices: tuple[Any, ...], out_avals: Sequence[ResultType] | None
+    ) -> None:
+        self.loaded = compiled
+        self.devices = devices
+        self.out_avals = _read_out_avals(compiled) if out_avals is None else list(out_avals)
+        self.handlers = []
+        self.execute = self.run = self.run_with_token = _refuse_to_run
+
+
+def _refuse_to_run(*_: Any, **__: Any) -> Any:
+    raise ValueError(
+        "this executable was compiled for devices that are only described: none of them is here to run it"
+    )
+
+
 def _sharding_texts(protos: Sequence[Any] | None) -> list[str] | None:
     return None if protos is None else [str(xla_client.HloSharding.from_proto(p)) for p in protos]
 
@@ -124,18 +151,24 @@ def _read_out_avals(loaded: Any) -> list[ResultType]:
 
 
 def _result_handlers(
-    loaded: Any, devices: tuple[Any, ...], out_avals: Sequence[ResultType]
+    loaded: Any,
+    devices: tuple[Any, ...],
+    out_avals: Sequence[ResultType],
+    kinds: Sequence[str | None] | None = None,
 ) -> list[Any]:
     # Before 0.11 a handler calls a method that jax adds to the class, unless told not to check.
     extra = {"_skip_checks": True} if BEFORE_0_11 else {}
     if len(devices) == 1:
-        shardings = [single_device_sharding(devices[0])] * len(out_avals)
+        shardings = [
+            single_device_sharding(devices[0], k) for k in kinds or [None] * len(out_avals)
+        ]
     else:
         protos = loaded.get_output_shardings()
         layouts = (
             map(xla_client.HloSharding.from_proto, protos) if protos else itertools.repeat(None)
         )
-        shardings = [EngineSharding(devices, layout) for layout, _ in zip(layouts, out_avals)]
+        kinds = kinds or [None] * len(out_avals)
+        shardings = [EngineSharding(devices, layout, k) for layout, k in zip(layouts, kinds)]
     handlers = []
     for out_aval, sharding in zip(out_avals, shardings, strict=True):
         shape, dtype = ((0,), bool) if out_aval is None else out_aval  # a token is an empty array
@@ -169,7 +202,7 @@ def _run_functions(loaded: Any, devices: tuple[Any, ...], handlers: list[Any]) -
 def _diagnose(
     failure: BaseException, loaded: Any, devices: tuple[Any, ...], buffers: Sequence[Any]
 ) -> BaseException:
-    original = original_error(failure)
+    original = original_error(failure, loaded)
     if original is failure:
         try:
             _check_arguments(loaded, devices, buffers)

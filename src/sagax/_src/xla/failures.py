@@ -16,6 +16,16 @@ _MAX_CALLBACK_EXCEPTIONS = 16
 _explain: Callable[[BaseException], BaseException] | None = None
 
 
+# Says more of an error of a device, given the executable where it is known.
+_explain_device: Callable[[BaseException, object], BaseException] | None = None
+
+
+def set_explain_device(explain: Callable[[BaseException, object], BaseException]) -> None:
+    """Set the function that finds the error to raise where a device failed."""
+    global _explain_device
+    _explain_device = explain
+
+
 def set_explain(explain: Callable[[BaseException], BaseException] | None) -> None:
     """Set the function that finds the error to raise for one of XLA's; None: the error itself."""
     global _explain
@@ -31,12 +41,15 @@ def record_callback_exception(error: BaseException) -> str:
     return f"sagax-callback-failure-{number}"
 
 
-def original_error(error: BaseException) -> BaseException:
-    """Return the exception of the Python callback that made XLA fail; `error` if it was none.
+def original_error(error: BaseException, executable: object = None) -> BaseException:
+    """Return the exception of the Python callback that made XLA fail; else what is known of the device's failure.
 
     XLA passes on an exception's text only: the text refers to the recorded exception.
     """
     found = re.search(r"sagax-callback-failure-(\d+)", str(error))
     if found:
         return _callback_exceptions.get(int(found[1]), error)
-    return error if _explain is None else _explain(error)
+    found = error if _explain is None else _explain(error)
+    if found is not error or _explain_device is None:
+        return found
+    return _explain_device(error, executable)

@@ -53,3 +53,8 @@ def profile_events(profile: bytes) -> list[tuple[str, str, float, float]]:
         for line in plane.lines
         for event in line.events
     ]
+
+
+def profiled_instructions(folder: str) -> bytes:
+    """Return the costs of instructions that the profile in a folder has, as a serialized proto."""
+    return _profiler.get_profiled_instructions_proto(folder)

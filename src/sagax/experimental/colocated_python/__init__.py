@@ -10,10 +10,11 @@ sagax runs them in the process that calls, on its CPU devices.
 Array([0, 2, 4], dtype=int32)
 """
 
+from sagax.experimental.colocated_python import serialization
 from sagax.experimental.colocated_python.api import (
     colocated_cpu_devices,
     colocated_python,
     colocated_python_class,
 )
 
-__all__ = ["colocated_cpu_devices", "colocated_python", "colocated_python_class"]
+__all__ = ["colocated_cpu_devices", "colocated_python", "colocated_python_class", "serialization"]

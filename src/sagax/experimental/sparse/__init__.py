@@ -9,7 +9,12 @@ elements. COO, CSR and CSC are matrices without batches.
 """
 
 from sagax.experimental.sparse import linalg
-from sagax.experimental.sparse._base import JAXSparse
+from sagax.experimental.sparse._base import (
+    CuSparseEfficiencyWarning,
+    JAXSparse,
+    SparseEfficiencyError,
+    SparseEfficiencyWarning,
+)
 from sagax.experimental.sparse._bcoo import (
     BCOO,
     bcoo_broadcast_in_dim,
@@ -53,7 +58,21 @@ from sagax.experimental.sparse._formats import (
     todense,
 )
 from sagax.experimental.sparse._products import bcoo_dot_general, bcoo_dot_general_sampled
-from sagax.experimental.sparse._transform import grad, sparsify, value_and_grad
+from sagax.experimental.sparse._transform import (
+    grad,
+    jacfwd,
+    jacobian,
+    jacrev,
+    sparsify,
+    value_and_grad,
+)
+from sagax.experimental.sparse._windows import (
+    bcoo_conv_general_dilated,
+    bcoo_rev,
+    bcsr_broadcast_in_dim,
+    bcsr_concatenate,
+    bcsr_sum_duplicates,
+)
 
 __all__ = [
     "BCOO",
@@ -61,9 +80,13 @@ __all__ = [
     "COO",
     "CSC",
     "CSR",
+    "CuSparseEfficiencyWarning",
     "JAXSparse",
+    "SparseEfficiencyError",
+    "SparseEfficiencyWarning",
     "bcoo_broadcast_in_dim",
     "bcoo_concatenate",
+    "bcoo_conv_general_dilated",
     "bcoo_dot_general",
     "bcoo_dot_general_sampled",
     "bcoo_dynamic_slice",
@@ -74,6 +97,7 @@ __all__ = [
     "bcoo_multiply_sparse",
     "bcoo_reduce_sum",
     "bcoo_reshape",
+    "bcoo_rev",
     "bcoo_slice",
     "bcoo_sort_indices",
     "bcoo_squeeze",
@@ -81,9 +105,12 @@ __all__ = [
     "bcoo_todense",
     "bcoo_transpose",
     "bcoo_update_layout",
+    "bcsr_broadcast_in_dim",
+    "bcsr_concatenate",
     "bcsr_dot_general",
     "bcsr_extract",
     "bcsr_fromdense",
+    "bcsr_sum_duplicates",
     "bcsr_todense",
     "coo_fromdense",
     "coo_matmat",
@@ -96,6 +123,9 @@ __all__ = [
     "empty",
     "eye",
     "grad",
+    "jacfwd",
+    "jacobian",
+    "jacrev",
     "linalg",
     "random_bcoo",
     "sparsify",

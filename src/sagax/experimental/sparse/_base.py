@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 import sagax.numpy as snp
 from sagax._src import trees
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax._src.primitives.unsupported import UnsupportedError
+from sagax.experimental.sparse._operands import SparseOperand, wrong
+from sagax.experimental.sparse._products import matmul
 
 
-class JAXSparse(abc.ABC):
+class SparseEfficiencyError(ArgumentValueError):
+    """A layout would store many more zeros than there are elements."""
+
+
+class SparseEfficiencyWarning(UserWarning):
+    """A layout stores many more zeros than there are elements."""
+
+
+class CuSparseEfficiencyWarning(SparseEfficiencyWarning):
+    """An operation is not computed by cuSPARSE. sagax itself never warns so."""
+
+
+class SparseInfo(NamedTuple):
+    """Describe a sparse array without its elements."""
+
+    shape: tuple
+    indices_sorted: bool = False
+    unique_indices: bool = False
+
+
+class JAXSparse(SparseOperand):
     """Base of the sparse formats: a shape, and arrays that hold the stored elements.
 
     Sparse arrays are pytrees. Operators take sparse and dense arrays and numbers.
@@ -37,21 +61,16 @@ class JAXSparse(abc.ABC):
         return math.prod(self.shape)
 
     @property
-    def ndim(self) -> int:
-        return len(self.shape)
-
-    @property
     def dtype(self) -> Any:
         return self.data.dtype
 
-    @property
-    @abc.abstractmethod
-    def nse(self) -> int:
-        """The number of stored elements."""
-
     def __repr__(self) -> str:
         sizes = ", ".join(map(str, self.shape))
-        return f"{type(self).__name__}({self.dtype}[{sizes}], nse={self.nse})"
+        parts = [f"nse={self.nse}"]
+        for name in ("n_batch", "n_dense"):
+            if getattr(self, name, 0):
+                parts.append(f"{name}={getattr(self, name)}")
+        return f"{type(self).__name__}({self.dtype}[{sizes}], {', '.join(parts)})"
 
     def __hash__(self) -> int:
         raise ArgumentError("a sparse array cannot be hashed", function="hash", got=repr(self))
@@ -77,10 +96,6 @@ class JAXSparse(abc.ABC):
     @abc.abstractmethod
     def todense(self) -> Array: ...
 
-    @abc.abstractmethod
-    def _bcoo(self) -> Any:
-        """Return the same array as a BCOO."""
-
     def block_until_ready(self) -> Any:
         """Wait until the arrays are computed."""
         for x in trees.leaves(self):
@@ -93,6 +108,24 @@ class JAXSparse(abc.ABC):
 
     def __neg__(self) -> Any:
         return self._with_data(-self.data)
+
+    def __abs__(self) -> Any:
+        m = self if self._is_unique() else self._bcoo().sum_duplicates()
+        return m._with_data(snp.abs(m.data))
+
+    def __pow__(self, exponent: Any) -> Any:
+        if not isinstance(exponent, int) or exponent < 1:
+            raise wrong("pow", "exponent", exponent, "a positive int, which keeps zeros")
+        m = self if self._is_unique() else self._bcoo().sum_duplicates()
+        return m._with_data(m.data**exponent)
+
+    def _is_unique(self) -> bool:
+        return bool(getattr(self, "unique_indices", False))
+
+    @property
+    def _info(self) -> SparseInfo:
+        parts = [getattr(self, n, False) for n in ("indices_sorted", "unique_indices")]
+        return SparseInfo(self.shape, *parts)
 
     def __pos__(self) -> Any:
         return self
@@ -127,7 +160,7 @@ class JAXSparse(abc.ABC):
         return other - self._bcoo()
 
     def __matmul__(self, other: Any) -> Any:
-        return self._bcoo() @ (other._bcoo() if isinstance(other, JAXSparse) else other)
+        return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
         return other @ self._bcoo()
@@ -136,9 +169,45 @@ class JAXSparse(abc.ABC):
         return self._bcoo()[index]
 
 
-def refuse(function: str, text: str, fix: str | None = None) -> UnsupportedError:
-    return UnsupportedError(text, function=function, fix=fix)
+def check_indices(indices: Any, sizes: tuple, ordered: bool, unique: bool) -> None:
+    """Raise an error for indices that are no padding and out of bounds, or not as declared.
 
-
-def wrong(function: str, argument: str, got: Any, expected: str) -> ArgumentValueError:
-    return ArgumentValueError.about(function, argument, got, expected)
+    Runs with the option `enable_checks`, where the indices are known.
+    """
+    if isinstance(indices, Tracer) or not sizes:
+        return
+    found = np.asarray(indices).reshape(-1, *indices.shape[-2:])
+    padding = (found == np.array(sizes)).any(-1)
+    wrong_at = np.argwhere(((found < 0) | (found > np.array(sizes))).any(-1) & ~padding)
+    if wrong_at.size:
+        batch, i = wrong_at[0]
+        raise wrong(
+            "BCOO",
+            f"indices[..., {i}, :]",
+            tuple(map(int, found[batch, i])),
+            f"indices below the shape {sizes}, or equal to it where an element is padding",
+        )
+    if not (ordered or unique):
+        return
+    for rows, padded in zip(found, padding, strict=True):
+        if not all(sizes):
+            break
+        kept = rows[~padded]
+        numbers = np.zeros(len(kept), int)
+        if len(kept):
+            numbers[:] = np.ravel_multi_index(tuple(kept.T), sizes)
+        if ordered and (np.diff(numbers) < 0).any():
+            i = int(np.argmax(np.diff(numbers) < 0)) + 1
+            raise wrong(
+                "BCOO",
+                f"indices[..., {i}, :]",
+                f"{tuple(map(int, kept[i]))} after {tuple(map(int, kept[i - 1]))}",
+                "indices in order, as indices_sorted=True says; bcoo_sort_indices sorts them",
+            )
+        if unique and len(np.unique(numbers)) < len(numbers):
+            raise wrong(
+                "BCOO",
+                "indices",
+                "the same index twice",
+                "distinct indices, as unique_indices=True says; bcoo_sum_duplicates adds them up",
+            )

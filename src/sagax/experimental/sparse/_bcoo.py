@@ -7,8 +7,9 @@ padding. All functions are written in operations on these arrays, and so have de
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +18,17 @@ import sagax.numpy as snp
 import sagax.random as sagax_random
 from sagax._src import trees
 from sagax._src.api.vmap import vmap
+from sagax._src.config import thread
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
-from sagax._src.lazy_import import lazy_imports
-from sagax.experimental.sparse._base import JAXSparse, refuse, wrong
-
-if TYPE_CHECKING or lazy_imports():
-    from sagax.experimental.sparse import _products as products
+from sagax.experimental.sparse._base import (
+    JAXSparse,
+    SparseEfficiencyError,
+    SparseEfficiencyWarning,
+    check_indices,
+)
+from sagax.experimental.sparse._operands import columns_of, refuse, wrong
+from sagax.experimental.sparse._products import matmul
 
 
 class BCOO(JAXSparse):
@@ -60,6 +65,8 @@ class BCOO(JAXSparse):
                 self.data,
                 f"shape (*batch, {self.nse}, *dense) for the indices and the shape {self.shape}",
             )
+        if thread.settings.enable_checks:
+            check_indices(self.indices, self._groups[1], self.indices_sorted, self.unique_indices)
 
     nse = property(lambda self: self.indices.shape[-2], doc="The stored elements of each batch.")
     n_batch = property(lambda self: self.indices.ndim - 2)
@@ -96,6 +103,18 @@ class BCOO(JAXSparse):
         indices = np.stack([coo.row, coo.col], 1).astype(index_dtype or np.int32)
         found = cls((snp.asarray(coo.data), snp.asarray(indices)), shape=coo.shape)
         return bcoo_update_layout(found, n_batch=n_batch, n_dense=n_dense, on_inefficient=None)
+
+    def _compressed_rows(self) -> tuple | None:
+        if self.n_batch or self.n_dense or self.ndim != 2 or not self.indices_sorted:
+            return None
+        rows, columns = self.indices[:, 0], self.indices[:, 1]
+        count = snp.arange(self.shape[0] + 1, dtype=rows.dtype)
+        return self.data, snp.searchsorted(rows, count), columns
+
+    def _ordered_coordinates(self) -> tuple | None:
+        if self.n_batch or self.n_dense or self.ndim != 2 or not self.indices_sorted:
+            return None
+        return self.data, self.indices
 
     def _bcoo(self) -> BCOO:
         return self
@@ -181,10 +200,10 @@ class BCOO(JAXSparse):
         return -self + other
 
     def __matmul__(self, other: Any) -> Any:
-        return products.matmul(self, other)
+        return matmul(self, other)
 
     def __rmatmul__(self, other: Any) -> Any:
-        return products.matmul(other, self)
+        return matmul(other, self)
 
     def __getitem__(self, index: Any) -> Any:
         return _getitem(self, index)
@@ -227,10 +246,6 @@ def _full(m: BCOO) -> tuple[Any, Any]:
     batch, _, dense = m._groups
     data = snp.broadcast_to(m.data, (*batch, m.nse, *dense))
     return data, snp.broadcast_to(m.indices, (*batch, m.nse, m.n_sparse))
-
-
-def _columns(indices: Any) -> tuple:
-    return tuple([indices[..., i] for i in range(indices.shape[-1])])
 
 
 # Conversion ------------------------------------------------------------------------------------------
@@ -300,7 +315,9 @@ def bcoo_todense(mat: BCOO) -> Array:
     def one(data: Any, indices: Any) -> Any:
         if not sizes:
             return snp.sum(data, 0)
-        return snp.zeros((*sizes, *dense), data.dtype).at[_columns(indices)].add(data, mode="drop")
+        return (
+            snp.zeros((*sizes, *dense), data.dtype).at[columns_of(indices)].add(data, mode="drop")
+        )
 
     return _batched(one, mat.n_batch, *_full(mat))
 
@@ -324,7 +341,7 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
         if not indices.shape[-1]:
             first = snp.arange(indices.shape[0]) == 0
             return snp.where(first.reshape(-1, *[1] * arr.ndim), arr[None], 0)
-        found = arr.at[_columns(indices)].get(mode="fill", fill_value=0)
+        found = arr.at[columns_of(indices)].get(mode="fill", fill_value=0)
         if unique:
             return found
         order, new = _groups_of(indices)
@@ -338,7 +355,7 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
 def _order(indices: Any) -> Any:
     """Return the order that sorts rows of indices."""
     n = indices.shape[0]
-    columns = _columns(indices)
+    columns = columns_of(indices)
     if not columns:
         return snp.arange(n)
     return lax.sort((*columns, snp.arange(n)), num_keys=len(columns))[-1]
@@ -443,13 +460,18 @@ def bcoo_update_layout(
             f"at most {mat.ndim} together",
         )
     more = n_batch > mat.n_batch or n_dense > mat.n_dense
-    if more and on_inefficient == "error":
-        raise wrong(
-            "bcoo_update_layout",
-            "on_inefficient",
-            "error",
-            "None, for a layout with more batch or dense dimensions, which stores more zeros",
-        )
+    if more and on_inefficient in ("error", "warn"):
+        text = f"more batch or dense dimensions of a sparse array of shape {mat.shape} store more zeros"
+        if on_inefficient == "warn":
+            warnings.warn(f"bcoo_update_layout: {text}", SparseEfficiencyWarning, stacklevel=2)
+        else:
+            raise SparseEfficiencyError(
+                text,
+                function="bcoo_update_layout",
+                argument="n_batch and n_dense",
+                got=f"{n_batch} and {n_dense}, from {mat.n_batch} and {mat.n_dense}",
+                fix="pass on_inefficient=None, or 'warn', if the zeros are worth it",
+            )
     while mat.n_dense > n_dense:
         mat = _dense_to_sparse(mat)
     while mat.n_batch > n_batch:
@@ -592,7 +614,7 @@ def bcoo_reshape(
     old = mat._groups[1]
     new = sizes[n_batch : len(sizes) - n_dense]
     inside = snp.all(mat.indices < snp.array(old, mat.indices.dtype), -1)
-    columns = _columns(mat.indices)
+    columns = columns_of(mat.indices)
     flat: Any = snp.zeros(inside.shape, mat.indices.dtype)
     for column, size in zip(columns, old, strict=True):
         flat = flat * size + column
@@ -618,7 +640,10 @@ def bcoo_broadcast_in_dim(
     """
     shape = tuple(shape)
     flat = _flat(mat)
-    data, columns = flat.data, dict(zip(broadcast_dimensions, _columns(flat.indices), strict=True))
+    data, columns = (
+        flat.data,
+        dict(zip(broadcast_dimensions, columns_of(flat.indices), strict=True)),
+    )
     inside = snp.all(flat.indices < snp.array(flat.shape, flat.indices.dtype), -1)
     copies = [
         d for d, n in enumerate(shape) if d not in columns or mat.shape[list(columns).index(d)] != n
@@ -871,7 +896,7 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> BCOO:
     def one(data: Any, indices: Any, v: Any) -> Any:
         if not sp_mat.n_sparse:
             return data * v[None]
-        columns = [c if n > 1 else snp.zeros_like(c) for c, n in zip(_columns(indices), v.shape)]
+        columns = [c if n > 1 else snp.zeros_like(c) for c, n in zip(columns_of(indices), v.shape)]
         return data * v.at[tuple(columns)].get(mode="fill", fill_value=0)
 
     data = _batched(one, b, data, indices, v)
@@ -892,7 +917,7 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     # find each index of `a` among those of `b`, which are sorted: sort both together
     n = a.nse
     rows = snp.concatenate([b.indices, a.indices])
-    columns = _columns(rows)
+    columns = columns_of(rows)
     number = snp.arange(rows.shape[0])
     order = lax.sort((*columns, number), num_keys=len(columns) + 1)[-1]
     ordered = rows[order]

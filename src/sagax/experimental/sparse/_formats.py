@@ -10,7 +10,7 @@ import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import trees
 from sagax._src.core.value import Array
-from sagax.experimental.sparse._base import JAXSparse, wrong
+from sagax.experimental.sparse._base import JAXSparse
 from sagax.experimental.sparse._bcoo import (
     BCOO,
     _batched,
@@ -21,6 +21,7 @@ from sagax.experimental.sparse._bcoo import (
     bcoo_sum_duplicates,
     mapped_shape,
 )
+from sagax.experimental.sparse._operands import wrong
 from sagax.experimental.sparse._products import bcoo_dot_general
 
 
@@ -110,6 +111,11 @@ class BCSR(JAXSparse):
         return BCOO._like(self.data, indices, self.shape, self.indices_sorted, self.unique_indices)
 
     _bcoo = to_bcoo
+
+    def _compressed_rows(self) -> tuple | None:
+        if self.n_batch or self.n_dense:
+            return None
+        return self.data, self.indptr, self.indices
 
     def _with_data(self, data: Any) -> BCSR:
         flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
@@ -248,6 +254,9 @@ class CSR(JAXSparse):
 
     nse = property(lambda self: self.data.size, doc="The number of stored elements.")
 
+    def _compressed_rows(self) -> tuple | None:
+        return self.data, self.indptr, self.indices
+
     @classmethod
     def fromdense(cls, mat: Any, *, nse: Any = None, index_dtype: Any = np.int32) -> Any:
         """Store the nonzero elements of a dense matrix."""
@@ -277,6 +286,9 @@ class CSC(CSR):
     """
 
     __slots__ = ()
+
+    def _compressed_rows(self) -> tuple | None:
+        return None  # it has columns
 
     @classmethod
     def fromdense(cls, mat: Any, *, nse: Any = None, index_dtype: Any = np.int32) -> CSC:

@@ -9,8 +9,8 @@ from typing import Any
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax.experimental.sparse._base import JAXSparse, wrong
-from sagax.experimental.sparse._bcoo import BCOO, _columns, _flat, bcoo_sum_duplicates
+from sagax.experimental.sparse._operands import SparseOperand, columns_of, wrong
+from sagax.experimental.sparse._rows import rows_product, vector_product
 from sagax.ops import segment_sum
 
 Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
@@ -39,12 +39,15 @@ def bcoo_dot_general(
             raise wrong(
                 "bcoo_dot_general", "rhs", rhs.shape, f"dimension {b} of size {lhs.shape[a]}"
             )
-    if isinstance(lhs, JAXSparse) and isinstance(rhs, JAXSparse):
-        out = _sparse_sparse(_flat(lhs._bcoo()), _flat(rhs._bcoo()), lc, rc, lb, rb)
-    elif isinstance(lhs, JAXSparse):
-        out = _sparse_dense(_flat(lhs._bcoo()), snp.asarray(rhs), lc, rc, lb, rb)
-    elif isinstance(rhs, JAXSparse):
-        out = _sparse_dense(_flat(rhs._bcoo()), snp.asarray(lhs), rc, lc, rb, lb)
+    found = _by_rows(lhs, rhs, lc, rc, lb)
+    if found is not None:
+        out = found
+    elif isinstance(lhs, SparseOperand) and isinstance(rhs, SparseOperand):
+        out = _sparse_sparse(_flat(lhs), _flat(rhs), lc, rc, lb, rb)
+    elif isinstance(lhs, SparseOperand):
+        out = _sparse_dense(_flat(lhs), snp.asarray(rhs), lc, rc, lb, rb)
+    elif isinstance(rhs, SparseOperand):
+        out = _sparse_dense(_flat(rhs), snp.asarray(lhs), rc, lc, rb, lb)
         n, free = len(lb), lhs.ndim - len(lb) - len(lc)  # of the dense operand, which comes first
         order = [*range(n), *range(out.ndim - free, out.ndim), *range(n, out.ndim - free)]
         out = snp.transpose(out, order)
@@ -53,17 +56,48 @@ def bcoo_dot_general(
     return out if preferred_element_type is None else out.astype(preferred_element_type)
 
 
+def _flat(m: Any) -> Any:
+    """Return the array as a BCOO with sparse dimensions only."""
+    return m._bcoo().update_layout(n_batch=0, n_dense=0)
+
+
 def _free(ndim: int, *used: Sequence[int]) -> list[int]:
     taken = {d for part in used for d in part}
     return [d for d in range(ndim) if d not in taken]
 
 
+def _by_rows(lhs: Any, rhs: Any, lc: tuple, rc: tuple, lb: tuple) -> Array | None:
+    """Multiply a matrix whose rows are in order by a dense array; None for other operands."""
+    if isinstance(rhs, SparseOperand) or not isinstance(lhs, SparseOperand) or lc != (1,) or lb:
+        return None
+    rhs = snp.asarray(rhs)
+    ordered = lhs._ordered_coordinates() if rhs.ndim == 1 else None
+    if ordered is not None:
+        if not lhs.nse or not all(lhs.shape) or max(lhs.shape) >= 2**31:
+            return None
+        data, (rows, columns) = ordered[0], columns_of(ordered[1])
+        dtype = snp.result_type(data, rhs)
+        return vector_product(data.astype(dtype), rows, columns, rhs.astype(dtype), lhs.shape[0])
+    rows = lhs._compressed_rows()
+    if rows is None or not lhs.nse:
+        return None
+    data, indptr, indices = rows
+    dtype = snp.result_type(data, rhs)
+    if not all(lhs.shape) or not rhs.size or max(lhs.shape) >= 2**31:
+        return None
+    free = [n for i, n in enumerate(rhs.shape) if i != rc[0]]
+    flat = snp.moveaxis(rhs, rc[0], 0).reshape(rhs.shape[rc[0]], -1).astype(dtype)
+    inside = (indices >= 0) & (indices < lhs.shape[1])
+    data = snp.where(inside, data, 0).astype(dtype)
+    return rows_product(data, indptr, indices, flat).reshape(lhs.shape[0], *free)
+
+
 def _sparse_dense(
-    lhs: BCOO, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
+    lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
 ) -> Array:
     """Gather for each element the row of `rhs` that it multiplies, and add it to its row of the result."""
     lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
-    columns = _columns(lhs.indices)
+    columns = columns_of(lhs.indices)
     dtype = snp.result_type(lhs.data, rhs)
     rows = snp.transpose(rhs, (*rb, *rc, *rf)).astype(dtype)
     at = tuple([columns[d] for d in (*lb, *lc)])
@@ -90,8 +124,8 @@ def _sparse_dense(
 
 
 def _sparse_sparse(
-    lhs: BCOO, rhs: BCOO, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
-) -> BCOO:
+    lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
+) -> Any:
     """Multiply each pair of elements whose indices meet."""
     lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
     inside = [snp.all(m.indices < snp.array(m.shape, m.indices.dtype), -1) for m in (lhs, rhs)]
@@ -104,14 +138,14 @@ def _sparse_sparse(
     columns += [snp.broadcast_to(rhs.indices[None, :, d], meet.shape) for d in rf]
     rows = [snp.where(meet, c, n).ravel() for c, n in zip(columns, shape, strict=True)]
     indices = snp.stack(rows, -1) if rows else snp.zeros((data.shape[0], 0), lhs.indices.dtype)
-    product = BCOO((data, indices), shape=shape)
+    product = type(lhs)((data, indices), shape=shape)
     fewest = min(product.nse, math.prod(shape))
-    return bcoo_sum_duplicates(product, fewest) if fewest < product.nse and rows else product
+    return product.sum_duplicates(fewest) if fewest < product.nse and rows else product
 
 
 def matmul(a: Any, b: Any) -> Any:
     """Multiply matrices, as `@`; leading dimensions are batches."""
-    a, b = [x if isinstance(x, JAXSparse) else snp.asarray(x) for x in (a, b)]
+    a, b = [x if isinstance(x, SparseOperand) else snp.asarray(x) for x in (a, b)]
     if a.ndim == 0 or b.ndim == 0:
         raise wrong("matmul", "operands", (a.shape, b.shape), "arrays of at least one dimension")
     batch = min(max(a.ndim - 2, 0), max(b.ndim - 2, 0))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import trees
-from sagax._src.api import arguments, derivatives
+from sagax._src.api import arguments, derivatives, jacobians
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.families import IDENTITY
 from sagax._src.core.jaxpr import Literal
@@ -18,10 +19,14 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.staging import stage
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.scan import scan_p
+from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.arithmetic import add_p, div_p, mul_p, sub_p
+from sagax._src.primitives.convolution import conv_general_dilated_p
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.makers import add_any_p
-from sagax._src.primitives.shaping import concatenate_p
+from sagax._src.primitives.shaping import concatenate_p, rev_p
 from sagax._src.primitives.slicing import dynamic_slice_p, slice_p
 from sagax._src.primitives.structural import (
     broadcast_in_dim_p,
@@ -30,7 +35,7 @@ from sagax._src.primitives.structural import (
     squeeze_p,
     transpose_p,
 )
-from sagax.experimental.sparse._base import JAXSparse, refuse
+from sagax.experimental.sparse._base import JAXSparse
 from sagax.experimental.sparse._bcoo import (
     bcoo_broadcast_in_dim,
     bcoo_concatenate,
@@ -43,7 +48,9 @@ from sagax.experimental.sparse._bcoo import (
     bcoo_sum_duplicates,
     bcoo_transpose,
 )
+from sagax.experimental.sparse._operands import refuse
 from sagax.experimental.sparse._products import bcoo_dot_general
+from sagax.experimental.sparse._windows import bcoo_conv_general_dilated, bcoo_rev
 
 _RULES: dict[Primitive, Callable] = {}
 
@@ -151,6 +158,61 @@ def _(eqn: Any, x: Any, *starts: Any) -> Any:
     return bcoo_dynamic_slice(x, starts, eqn.params["slice_sizes"])
 
 
+@_rule(rev_p)
+def _(eqn: Any, x: Any) -> Any:
+    return bcoo_rev(x, eqn.params["dimensions"])
+
+
+@_rule(conv_general_dilated_p)
+def _(eqn: Any, x: Any, y: Any) -> Any:
+    x, y = [m if _is_sparse(m) else bcoo_fromdense(m, nse=m.size) for m in (x, y)]
+    names = ("window_strides", "padding", "lhs_dilation", "rhs_dilation", "dimension_numbers")
+    more = ("feature_group_count", "batch_group_count")
+    return bcoo_conv_general_dilated(x, y, **{n: eqn.params[n] for n in (*names, *more)})
+
+
+# Loops and branches run on pytrees, which sparse arrays are.
+
+
+@_rule(scan_p)
+def _(eqn: Any, *operands: Any) -> list:
+    p, inner = eqn.params, eqn.params["jaxpr"]
+    n, m = p["num_consts"], p["num_consts"] + p["num_carry"]
+    consts, carry, xs = operands[:n], list(operands[n:m]), list(operands[m:])
+
+    def body(carry: list, xs: Any) -> tuple:
+        given = (*consts, *carry, *(xs or ()))
+        outs = _run(inner.jaxpr, inner.consts, given)
+        return outs[: p["num_carry"]], outs[p["num_carry"] :]
+
+    options = {"length": p["length"], "reverse": p["reverse"], "unroll": p["unroll"]}
+    carry, stacked = lax.scan(body, carry, xs or None, **options)
+    return [*carry, *stacked]
+
+
+@_rule(while_p)
+def _(eqn: Any, *operands: Any) -> list:
+    p = eqn.params
+    n, m = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
+
+    def part(name: str, consts: Any) -> Callable:
+        closed = p[f"{name}_jaxpr"]
+        return lambda carry: _run(closed.jaxpr, closed.consts, (*consts, *carry))
+
+    condition = part("cond", operands[:n])
+    body = part("body", operands[n:m])
+    return lax.while_loop(lambda carry: condition(carry)[0], body, list(operands[m:]))
+
+
+@_rule(cond_p)
+def _(eqn: Any, index: Any, *operands: Any) -> list:
+    branches = [
+        lambda *xs, closed=closed: _run(closed.jaxpr, closed.consts, xs)
+        for closed in eqn.params["branches"]
+    ]
+    return lax.switch(index.astype("int32"), branches, *operands)
+
+
 def _run(jaxpr: Any, consts: Any, args: Any) -> list:
     """Run a jaxpr on sparse and dense arrays."""
     env = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *args), strict=True))
@@ -169,7 +231,7 @@ def _run(jaxpr: Any, consts: Any, args: Any) -> list:
         else:
             raise refuse(
                 "sparsify",
-                f"{eqn.primitive.name} has no rule for sparse arrays",
+                f"sparse rule for {eqn.primitive.name} is not implemented: it has no rule for sparse arrays",
                 "convert the array where it is used: sparse.todense(x)",
             )
         many = eqn.primitive.multiple_results
@@ -252,6 +314,84 @@ def _by_elements(transform: Callable) -> Callable:
 
 
 _grad, _value_and_grad = map(_by_elements, (derivatives.grad, derivatives.value_and_grad))
+
+
+def _jacobian(name: str, transform: Callable) -> Callable:
+    def of_sparse(fun: Callable, argnums: Any, has_aux: bool, options: dict) -> Callable:
+        arguments.check_callable(fun, name)
+        nums = argnums if isinstance(argnums, (tuple, list)) else (argnums,)
+
+        @wraps(fun)
+        def derivative(*args: Any, **kwargs: Any) -> Any:
+            at = [n % len(args) for n in nums]
+            flat = [trees.flatten(args[n], _is_sparse) for n in at]
+            sizes = [len(leaves) for leaves, _ in flat]
+            given = [x for leaves, _ in flat for x in leaves]
+            data = [x.data if _is_sparse(x) else x for x in given]
+            made: Any = None
+
+            def of_data(data: list) -> Any:
+                nonlocal made
+                parts = iter([x._with_data(y) if _is_sparse(x) else y for x, y in zip(given, data)])
+                full = list(args)
+                for n, size, (_, tree) in zip(at, sizes, flat):
+                    full[n] = tree.unflatten([next(parts) for _ in range(size)])
+                found = fun(*full, **kwargs)
+                out, aux = found if has_aux else (found, None)
+                outs, made = trees.flatten(out, _is_sparse)
+                if any(map(_is_sparse, outs)):
+                    raise refuse(name, "a sparse result", "return a dense array: x.todense()")
+                return (outs, aux) if has_aux else outs
+
+            found = transform(of_data, has_aux=has_aux, **options)(data)
+            slopes, aux = found if has_aux else (found, None)
+            results = []
+            for row in slopes:
+                wrapped = iter([_of_elements(x, y) for x, y in zip(given, row)])
+                parts = tuple(
+                    tree.unflatten([next(wrapped) for _ in range(size)])
+                    for size, (_, tree) in zip(sizes, flat)
+                )
+                results.append(parts if isinstance(argnums, (tuple, list)) else parts[0])
+            result = made.unflatten(results)
+            return (result, aux) if has_aux else result
+
+        return derivative
+
+    return of_sparse
+
+
+def _of_elements(x: Any, slope: Any) -> Any:
+    """Return derivatives by stored elements as a sparse array, with the dimensions of the result as batches."""
+    if not _is_sparse(x):
+        return slope
+    m = x._bcoo()
+    lead = slope.shape[: slope.ndim - m.data.ndim]
+    if m.n_batch:
+        raise refuse("jacobian", "the jacobian by a sparse array with batch dimensions")
+    indices = snp.broadcast_to(m.indices, (*lead, *m.indices.shape))
+    return m._like(slope, indices, (*lead, *m.shape), m.indices_sorted, m.unique_indices)
+
+
+def jacfwd(fun: Callable, argnums: Any = 0, has_aux: bool = False, **kwargs: Any) -> Callable:
+    """Return the Jacobian in forward mode, by the stored elements of sparse arguments.
+
+    >>> sparse.jacfwd(lambda m: m @ snp.ones(2))(sparse.eye(2)).shape
+    (2, 2, 2)
+    """
+    return _jacobian("jacfwd", jacobians.jacfwd)(fun, argnums, has_aux, kwargs)
+
+
+def jacrev(fun: Callable, argnums: Any = 0, has_aux: bool = False, **kwargs: Any) -> Callable:
+    """Return the Jacobian in reverse mode, by the stored elements of sparse arguments.
+
+    >>> sparse.jacrev(lambda m: m @ snp.ones(2))(sparse.eye(2)).n_batch
+    1
+    """
+    return _jacobian("jacrev", jacobians.jacrev)(fun, argnums, has_aux, kwargs)
+
+
+jacobian = jacrev
 
 
 def grad(fun: Callable, argnums: Any = 0, has_aux: bool = False, **kwargs: Any) -> Callable:

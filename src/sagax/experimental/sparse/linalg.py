@@ -13,8 +13,9 @@ import sagax.numpy as snp
 from sagax._src.callbacks.callbacks import pure_callback
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.value import Array
-from sagax.experimental.sparse._base import JAXSparse, wrong
+from sagax.experimental.sparse._base import JAXSparse
 from sagax.experimental.sparse._formats import CSR
+from sagax.experimental.sparse._operands import wrong
 
 __all__ = ["lobpcg_standard", "spsolve"]
 
@@ -83,7 +84,9 @@ def lobpcg_standard(
         raise wrong("lobpcg_standard", "X", X, "a matrix (n, k) with 5 * k < n")
     if not snp.issubdtype(X.dtype, snp.floating):
         raise wrong("lobpcg_standard", "X", X, "floating point numbers")
-    multiply: Callable = A if callable(A) and not isinstance(A, JAXSparse) else (lambda x: A @ x)
+    multiply: Callable[..., Any] = (
+        A if callable(A) and not isinstance(A, JAXSparse) else (lambda x: A @ x)
+    )
     k, eps = X.shape[1], snp.finfo(X.dtype).eps
     limit = float(eps) if tol is None else tol
 

@@ -81,7 +81,7 @@ array_types: set[type] = {np.ndarray, np.generic}
 
 
 class DropVar(Var):
-    """A variable that stands for a result nobody uses. (sagax itself uses plain variables there.)"""
+    """A variable that stands for an unused result. (sagax itself uses plain variables there.)"""
 
     __slots__ = ()
 
@@ -120,13 +120,18 @@ def new_jaxpr_eqn(
     )
 
 
-def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
+def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr, *args: Any) -> Callable[..., list[Any]]:
     """Make a function of a closed jaxpr: it takes its inputs, and returns the list of its outputs.
 
-    >>> core.jaxpr_as_fun(sagax.make_jaxpr(lambda x: x + 1)(1))(2)
-    [Array(3, dtype=int32, weak_type=True)]
+    Further arguments are its first inputs.
+
+    >>> program = sagax.make_jaxpr(lambda x, y: x + y)(1, 2)
+    >>> core.jaxpr_as_fun(program)(3, 4)
+    [Array(7, dtype=int32, weak_type=True)]
+    >>> core.jaxpr_as_fun(program, 5)(6)
+    [Array(11, dtype=int32, weak_type=True)]
     """
-    return functools.partial(_jaxpr.eval_jaxpr, closed_jaxpr.jaxpr, closed_jaxpr.consts)
+    return functools.partial(_jaxpr.eval_jaxpr, closed_jaxpr.jaxpr, closed_jaxpr.consts, *args)
 
 
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:

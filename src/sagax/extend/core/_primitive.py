@@ -35,11 +35,6 @@ class Primitive(primitive.Primitive):
     def __init__(self, name: str) -> None:
         super().__init__(name)
 
-    def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
-        """Set the eager evaluation rule, a function of arrays."""
-        self.impl = impl
-        return impl
-
     def def_abstract_eval(self, abstract_eval: Callable[..., Any]) -> Callable[..., Any]:
         """Set the abstract evaluation rule, a function of `ShapedArray`s (and parameters)."""
         self.abstract_rule = abstract_eval

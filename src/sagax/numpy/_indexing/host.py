@@ -14,6 +14,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import evaluation, state
+from sagax._src.diagnostics import events
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._indexing.parse import Index, IndexArray, Point, inside
@@ -43,6 +44,8 @@ def view_of(x: ConcreteArray, index: Any) -> Any:
     elif kind is slice:
         key = index
     elif kind is tuple and all([type(i) in _SIMPLE for i in index]):  # noqa: C419, the hot path
+        if None in index and events.operation_evaluated.function is not None:
+            return None  # checks that follow operations see the new axis
         key = index if Ellipsis in index else (*index, ...)
     else:
         return None

@@ -31,7 +31,7 @@ def is_window(index: Any) -> bool:
 
 trees.register_pytree_node(Slice, _flatten, lambda static, start: Slice(*start, *static))
 
-_EVERYTHING = object()
+_EVERYTHING: Any = trees.UNSET
 
 
 def ds(start: Any, size: Any = _EVERYTHING, stride: int | None = None) -> slice | Slice:

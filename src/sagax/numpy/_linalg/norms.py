@@ -16,7 +16,7 @@ from sagax._src.primitives.reductions import reduce_sum_p
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import axes_in_order, axis_tuple, one_axis
 from sagax.numpy._arithmetic import absolute, power
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._linalg.factors import matrices, svdvals
 from sagax.numpy._linalg.systems import inv
 from sagax.numpy._reductions import max as max_along
@@ -29,6 +29,7 @@ from sagax.numpy._shaping import moveaxis
 # norms --------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def norm(
     x: Any, ord: Any = None, axis: int | Sequence[int] | None = None, keepdims: bool = False
 ) -> Array:
@@ -63,6 +64,7 @@ def norm(
     )
 
 
+@fused_function(1)
 def vector_norm(
     x: Any, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False, ord: Any = 2
 ) -> Array:
@@ -77,6 +79,7 @@ def vector_norm(
     return _vector_norm(x, ord, axis_tuple("linalg.vector_norm", axis, aval.ndim), keepdims)
 
 
+@fused_function(1)
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Array:
     """Compute the norms of order `ord` of the matrices in the last two dimensions; see `norm`.
 
@@ -167,6 +170,12 @@ def cond(x: Any, p: Any = None) -> Array:
     2.0
     """
     x = matrices("linalg.cond", x)
+    if hasattr(p, "shape") and p.shape:
+        raise ArgumentValueError.about(
+            "linalg.cond", "p", p, "None, a number or the name of a norm"
+        )
+    if any(dims.same(size, 0) for size in x.shape[-2:]):
+        raise ArgumentValueError.about("linalg.cond", "x", x, "matrices that are not empty")
     if p in (None, 2, -2):
         s = svdvals(x)
         found = s[..., -1] / s[..., 0] if p == -2 else s[..., 0] / s[..., -1]

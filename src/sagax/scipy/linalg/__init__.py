@@ -8,6 +8,7 @@ A matrix is the last two dimensions of an array; the dimensions before them are 
 Array([1., 2.], dtype=float32)
 """
 
+from sagax._src.api.stageable import stageable as _stageable
 from sagax.scipy.linalg._factors import (
     eigh,
     eigh_tridiagonal,
@@ -50,3 +51,5 @@ from sagax.scipy.linalg._systems import (
     solve,
     solve_triangular,
 )
+
+_stageable(list(globals().values()))

@@ -118,6 +118,8 @@ def svd(
     Array([4., 3.], dtype=float32)
     """
     check_choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
+    if isinstance(a, (list, tuple)):
+        a = snp.asarray(a)
     (a,) = _common.arrays("scipy.linalg.svd", a)
     found = _linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else found
@@ -348,7 +350,9 @@ def polar(
     """
     check_choice("scipy.linalg.polar", "side", side, ("left", "right"))
     check_choice("scipy.linalg.polar", "method", method, ("qdwh", "svd"))
-    (a,) = _common.arrays("scipy.linalg.polar", a)
+    (a,) = _common.arrays("scipy.linalg.polar", snp.asarray(a))  # lists too, as in jax
+    if a.ndim < 2:
+        raise ArgumentValueError.about("scipy.linalg.polar", "a", a, "matrices")
     if method == "svd":
         u, s, vh = _linalg.svd(a, full_matrices=False)
         s = s.astype(a.dtype)[..., None, :]

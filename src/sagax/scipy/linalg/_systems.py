@@ -44,7 +44,7 @@ def solve_triangular(
     """Solve a x = b, where only one triangle of `a` counts.
 
     Args:
-      a: matrices of shape (..., n, n), of which the `lower` or the upper triangle is read.
+      a: matrices of shape (..., n, n); the `lower` or the upper triangle is read.
       b: vectors of n, or matrices of n rows; stacks broadcast.
       trans: 0 or "N" solves a x = b, 1 or "T" a^T x = b, 2 or "C" a^H x = b.
       lower: whether `a` is lower triangular.
@@ -111,7 +111,7 @@ def cholesky(
 ) -> Array:
     """Factor `a` into U^H U with upper triangular U, or with `lower` into L L^H.
 
-    `a` holds positive definite matrices, of shape (..., n, n), of which that triangle is read; where
+    `a` holds positive definite matrices, of shape (..., n, n), read in that triangle; where
     one is not positive definite the result is NaN.
 
     >>> linalg.cholesky(snp.array([[4.0, 2.0], [2.0, 5.0]]), lower=True)
@@ -157,6 +157,8 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     >>> linalg.lu_factor(snp.array([[0.0, 2.0], [1.0, 3.0]]))[1]
     Array([1, 1], dtype=int32)
     """
+    if isinstance(a, (list, tuple)):
+        a = snp.asarray(a)
     (a,) = _common.arrays("scipy.linalg.lu_factor", a)
     packed, pivots, _ = _lax.lu(a)
     return packed, pivots

@@ -7,6 +7,8 @@ Arguments are real numbers or arrays of them, which broadcast; integers become f
 Array(0.5, dtype=float32)
 """
 
+from sagax._src.api.stageable import stageable as _stageable
+from sagax.scipy.special._bessel import bessel_jn
 from sagax.scipy.special._gamma import (
     bernoulli,
     beta,
@@ -60,3 +62,5 @@ from sagax.scipy.special._normal import (
     owens_t,
     wofz,
 )
+
+_stageable(list(globals().values()))

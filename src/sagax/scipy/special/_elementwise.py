@@ -28,6 +28,7 @@ def special(
     kinds: str = "f",
     strong: bool = False,
     lists: bool = False,
+    weak_if_all_are: bool = False,
 ) -> Callable[[Callable], Any]:
     """Decorate a formula f(*xs) of inexact arrays of one dtype, which broadcast.
 
@@ -35,6 +36,7 @@ def special(
     "formula" where that of the formula itself serves, None where differentiating raises. Without slopes the formula itself is
     differentiated. `narrow`: 16-bit numbers are computed with as they are, not as float32. `strong`:
     the result is strongly typed, that of Python numbers too. `lists`: arguments may be lists.
+    `weak_if_all_are`: an integer array beside a Python number makes the result strongly typed.
     """
 
     def decorate(body: Callable) -> Any:
@@ -46,7 +48,8 @@ def special(
             if narrow or dtypes.itemsize(dtype) >= 4:
                 out = body(*xs)
                 return convert(out, dtype_of(out), weak)
-            return convert(body(*[convert(x, _F32) for x in xs]), dtype, weak)
+            out = body(*[convert(x, _F32) for x in xs])
+            return convert(out, dtype_of(out) if dtypes.is_complex(dtype_of(out)) else dtype, weak)
 
         wide.__name__ = wide.__qualname__ = name
         core = with_slopes(wide, slopes, name) if slopes else wide
@@ -60,6 +63,8 @@ def special(
             xs = promote_inexact(name, *operands)
             if dtypes.kind(dtype_of(xs[0])) not in kinds:
                 raise DtypeError(function=name, got=xs[0], expected="real numbers")
+            if weak_if_all_are and not all(aval_of(x).weak_type for x in operands):
+                xs = [convert(x, dtype_of(x)) for x in xs]
             return compiled(*xs)
 
         call.formula = core  # type: ignore[attr-defined]

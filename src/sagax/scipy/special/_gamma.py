@@ -13,7 +13,7 @@ import sagax.numpy as snp
 from sagax._src.api.derivatives import jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.primitives.special import bessel as _bessel
 from sagax._src.primitives.special import beta as _beta
 from sagax._src.primitives.special import gamma as _gamma
@@ -57,13 +57,48 @@ def _gamma_positive(x: Any) -> Any:
     return snp.where(up > top, snp.inf, found / product)
 
 
-@special(lambda out, x: out * _gamma.digamma(x), strong=True)
+# C. Lanczos, SIAM J. Numer. Anal. B 1, 1964; coefficients for g = 7 and 9 terms, computed by P. Godfrey.
+_LANCZOS = (
+    0.99999999999980993,
+    676.5203681218851,
+    -1259.1392167224028,
+    771.32342877765313,
+    -176.61502916214059,
+    12.507343278686905,
+    -0.13857109526572012,
+    9.9843695780195716e-6,
+    1.5056327351493116e-7,
+)
+
+
+def _gamma_complex(z: Any) -> Any:
+    """Compute gamma(z) of complex numbers, by Lanczos' sum and reflection."""
+    left = z.real < 0.5
+    right = snp.where(left, 1 - z, z) - 1
+    total = sum((c / (right + i) for i, c in enumerate(_LANCZOS) if i), 0 * z + _LANCZOS[0])
+    t = right + 7.5
+    found = math.sqrt(2 * math.pi) * snp.exp((right + 0.5) * snp.log(t) - t) * total
+    pole = (z.imag == 0) & (z.real <= 0) & (z.real == snp.floor(z.real))
+    wave = snp.where(left & ~pole, snp.sin(math.pi * snp.where(left, z, 0.5)), 1.0)
+    reflected = math.pi / (wave * snp.where(left, found, 1.0))
+    return snp.where(pole, snp.nan, snp.where(left, reflected, found))
+
+
+def _gamma_slope(out: Any, x: Any) -> Any:
+    if dtypes.is_complex(dtype_of(x)):
+        return jvp(_gamma_complex, (x,), (snp.ones_like(x),))[1]
+    return out * _gamma.digamma(x)
+
+
+@special(_gamma_slope, kinds="fc", strong=True)
 def gamma(x: Any) -> Array:
     """Compute the gamma function: (x - 1)! for positive integers; NaN at the poles -1, -2, ...
 
     >>> special.gamma(5.0).round(2)
     Array(24., dtype=float32)
     """
+    if dtypes.is_complex(dtype_of(x)):
+        return _gamma_complex(x)
     left = x < 0.5
     right = _gamma_positive(snp.where(left, 1 - x, x))
     wave = _sin_pi(x)
@@ -329,13 +364,14 @@ def multigammaln(a: Any, d: Any) -> Array:
     d is an int; d > 0, a > (d - 1) / 2.
 
     >>> special.multigammaln(1.0, 1)
-    Array(0., dtype=float32, weak_type=True)
+    Array(0., dtype=float32)
     """
     try:
         d = operator.index(d)
     except TypeError:
         raise ArgumentError.about("multigammaln", "d", d, "an int") from None
     (a,) = promote_inexact("multigammaln", as_operand("multigammaln", a))
+    a = convert(a, dtype_of(a))
     found = gammaln(a)
     for k in range(1, d):
         found = found + gammaln(a - k / 2)
@@ -345,7 +381,7 @@ def multigammaln(a: Any, d: Any) -> Array:
 def factorial(n: Any, exact: bool = False) -> Array:
     """Compute n! = gamma(n + 1) of integers or real numbers; 0 where n is negative.
 
-    Raises NotImplementedError for `exact=True`.
+    Raises NotImplementedError for `exact=True`, TypeError for complex numbers.
 
     >>> special.factorial(4).round(2)
     Array(24., dtype=float32, weak_type=True)
@@ -355,6 +391,8 @@ def factorial(n: Any, exact: bool = False) -> Array:
             "factorial(exact=True) needs integers of any length: use math.factorial"
         )
     (n,) = promote_inexact("factorial", as_operand("factorial", n))
+    if dtypes.is_complex(dtype_of(n)):
+        raise DtypeError(function="factorial", argument="n", got=n, expected="real numbers")
     found = snp.where(n < 0, 0.0, gamma(snp.where(n < 0, 0.0, n) + 1))
     return convert(found, dtype_of(n), aval_of(n).weak_type)
 

@@ -15,7 +15,8 @@ def _kummer(a: Any, b: Any, x: Any, terms: int) -> Any:
     def body(k: Any, state: tuple) -> tuple:
         term, total = state
         k = snp.asarray(k, x.dtype)
-        term = term * (a + k) / (b + k) * x / (k + 1)
+        below = snp.where(b + k == 0, 1.0, b + k)  # a series that ends before has the term 0 there
+        term = term * (a + k) / below * x / (k + 1)
         return term, total + term
 
     one = 0 * (a + b + x) + 1
@@ -66,7 +67,9 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     polynomial = _kummer(first, b, size, terms)
     polynomial = snp.where(flip, snp.exp(-size) * polynomial, polynomial)
     found = snp.where(far, snp.where(integer_zero, polynomial, large), near)
-    found = snp.where((b <= 0) & (b == snp.floor(b)), snp.inf, found)
+    found = snp.where(_stops(b) & ~(_stops(a) & (a > b)), snp.inf, found)
+    found = snp.where(a == b, snp.exp(x), found)
+    found = snp.where(a == 0, 1.0, found)
     return snp.where(snp.isnan(a + b + x), snp.nan, found)
 
 
@@ -93,7 +96,8 @@ def _gauss_series(a: Any, b: Any, c: Any, x: Any, terms: int) -> Any:
     def body(k: Any, state: tuple) -> tuple:
         term, total = state
         k = snp.asarray(k, x.dtype)
-        term = term * (a + k) * (b + k) / (c + k) * x / (k + 1)
+        below = snp.where(c + k == 0, 1.0, c + k)
+        term = term * (a + k) * (b + k) / below * x / (k + 1)
         return term, total + term
 
     one = 0 * (a + b + c + x) + 1
@@ -104,7 +108,7 @@ def _gauss_slope(out: Any, a: Any, b: Any, c: Any, x: Any) -> Any:
     return a * b / c * hyp2f1.formula(a + 1, b + 1, c + 1, x)  # type: ignore[attr-defined]
 
 
-@special("formula", "formula", "formula", _gauss_slope, strong=True)
+@special("formula", "formula", "formula", _gauss_slope, strong=True, lists=True)
 def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     """Compute Gauss' function F(a, b; c; x), the sum of (a)_k (b)_k x**k / ((c)_k k!), for x <= 1.
 
@@ -132,9 +136,22 @@ def hyp2f1(a: Any, b: Any, c: Any, x: Any) -> Array:
     at_one = snp.where(gap > 0, _ratio(c, gap, c - a, c - second), snp.inf)
     exact = _gauss_series(a, second, c, snp.where(polynomial, moved, 0.5), 200)
     at_one = snp.where(polynomial, exact, at_one)
-    found = snp.where(moved == 1, at_one, snp.where(moved > 1, snp.nan, found))
+    found = snp.where(moved == 1, at_one, snp.where(moved > 1, _beyond_one(a, b, c, x), found))
     found = snp.where(polynomial, exact, found)
-    return snp.where(left, (1 - x) ** (-a), 1.0) * found
+    found = snp.where(left, (1 - x) ** (-a), 1.0) * found
+    pole = _stops(c) & ~(_stops(a) & (a > c)) & ~(_stops(b) & (b > c))
+    found = snp.where(pole, snp.inf, found)
+    found = snp.where((a == 0) | (b == 0) | (x == 0), 1.0, found)
+    return snp.where(snp.isnan(a + b + c + x), snp.nan, found)
+
+
+def _beyond_one(a: Any, b: Any, c: Any, x: Any) -> Any:
+    """F for x > 1, where the series diverges: (1 - x)**-n where c cancels, for integers n."""
+    power = snp.where(b == c, a, b)
+    known = ((a == c) | (b == c)) & (power == snp.round(power))
+    even = power == 2 * snp.round(power / 2)
+    size = snp.where(x > 1, x - 1, 1.0) ** -snp.where(known, power, 1.0)
+    return snp.where(known, snp.where(even, size, -size), snp.inf)
 
 
 def _stops(a: Any) -> Any:

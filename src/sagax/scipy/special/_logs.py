@@ -81,7 +81,9 @@ def _safe(condition: Any, x: Any) -> Any:
 
 
 @special(
-    lambda out, x, y: snp.log(_safe((x != 0) | (y != 0), y)), lambda out, x, y: _quotient(x, y)
+    lambda out, x, y: snp.log(_safe((x != 0) | (y != 0), y)),
+    lambda out, x, y: _quotient(x, y),
+    kinds="fc",
 )
 def xlogy(x: Any, y: Any) -> Array:
     """Compute x log(y), and 0 where x is 0 (whatever y is, unless it is NaN).
@@ -101,6 +103,7 @@ def _quotient(x: Any, y: Any) -> Any:
 @special(
     lambda out, x, y: snp.log1p(snp.where((x != 0) | (y != -1), y, 0.0)),
     lambda out, x, y: _quotient(x, 1 + y),
+    kinds="fc",
 )
 def xlog1py(x: Any, y: Any) -> Array:
     """Compute x log(1 + y), and 0 where x is 0 (whatever y is, unless it is NaN).
@@ -150,6 +153,7 @@ def _log_quotient(p: Any, q: Any) -> Any:
 @special(
     lambda out, p, q: _inside(p, q, _log_quotient(p, q) + 1),
     lambda out, p, q: _inside(p, q, -_quotient(p, q)),
+    weak_if_all_are=True,
 )
 def rel_entr(p: Any, q: Any) -> Array:
     """Compute p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
@@ -166,6 +170,7 @@ def rel_entr(p: Any, q: Any) -> Array:
 @special(
     lambda out, p, q: _inside(p, q, _log_quotient(p, q)),
     lambda out, p, q: _inside(p, q, 1 - _quotient(p, q), snp.where((p == 0) & (q >= 0), 1.0, 0.0)),
+    weak_if_all_are=True,
 )
 def kl_div(p: Any, q: Any) -> Array:
     """Compute p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.

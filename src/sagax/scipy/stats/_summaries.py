@@ -64,6 +64,9 @@ def mode(
 
     x = _base.as_array("mode", a)
     x = x if x.ndim else x.reshape(1)
+    if not x.size and (axis is None or x.ndim == 1):
+        nothing = snp.zeros((1,) * x.ndim if keepdims else (), snp.float32)
+        return ModeResult(nothing + snp.nan, nothing)
     if not x.size:
         raise ArgumentValueError.about("mode", "a", x, "some elements")
     return ModeResult(*_along(one, x, axis, keepdims))

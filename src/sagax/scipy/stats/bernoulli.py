@@ -38,4 +38,6 @@ def cdf(k: Any, p: Any) -> Array:
 def ppf(q: Any, p: Any) -> Array:
     found = snp.where(q <= 1 - p, 0, 1)
     ok = (q >= 0) & (q <= 1) & (p >= 0) & (p <= 1)
-    return snp.where(ok, found, snp.nan)
+    found = snp.where(ok, found, snp.nan)
+    narrow = snp.result_type(q, p)
+    return found.astype(narrow) if narrow.itemsize == 2 else found

@@ -6,6 +6,7 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.scipy.special import gammaln, xlogy
 from sagax.scipy.stats._distribution import inside, promoting
 
@@ -14,6 +15,9 @@ __all__ = ["logpdf", "pdf"]
 
 def _components(x: Any, alpha: Any) -> tuple[Array, Array]:
     """Return all k components along the first axis, and `alpha` aligned to them."""
+    for name, value in (("x", x), ("alpha", alpha)):
+        if not value.ndim:
+            raise ArgumentValueError.about("dirichlet", name, value, "at least one dimension")
     if x.shape[0] == alpha.shape[0] - 1:
         x = snp.concatenate([x, 1 - snp.sum(x, 0, keepdims=True)], 0)
     return x, alpha.reshape(alpha.shape + (1,) * (x.ndim - 1))

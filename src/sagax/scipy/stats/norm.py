@@ -47,11 +47,11 @@ def logsf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return log_ndtr((loc - x) / scale)
 
 
-@_norm.function("0.8", "0.84162134", weak="never")
+@_norm.function("0.8", "0.8416213", weak="never")
 def ppf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return ndtri(q) * scale + loc
 
 
-@_norm.function("0.2", "0.8416212", weak="never")
+@_norm.function("0.2", "0.8416213", weak="never")
 def isf(q: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return loc - ndtri(q) * scale

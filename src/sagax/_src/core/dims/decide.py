@@ -53,7 +53,7 @@ class Relation:
 
 @dataclass
 class Facts:
-    """Hold expressions that are zero, that are not negative, and alternatives, one of which holds."""
+    """Hold zero expressions, nonnegative expressions, and disjunctions."""
 
     zero: list[Dim] = field(default_factory=list[Dim])
     positive: list[Dim] = field(default_factory=list[Dim])

@@ -22,9 +22,11 @@ from sagax._src.primitives.linalg.common import (
     check_matrix,
     check_same_dtype,
     check_same_stack,
+    cuda_kernel,
     diagonal_part,
     hermitian_part,
     info_of,
+    is_lapack_dtype,
     kernel,
     lower_part,
     matmul,
@@ -117,6 +119,17 @@ def _(b: Any, x: Any) -> Any:
     if uses_lapack(b, x):
         factor, info = kernel(
             b, "potrf", [x], [out, info_of(out, n)], batch=n, in_place=[(0, 0)], uplo="L"
+        )
+        (factor,) = nan_where_failed(b, info, [factor])
+    elif b.module.platform == "cuda" and is_lapack_dtype(out.dtype):
+        factor, info = cuda_kernel(
+            b,
+            "cusolver_potrf_ffi",
+            [x],
+            [out, info_of(out, n)],
+            batch=n,
+            in_place=[(0, 0)],
+            lower=True,
         )
         (factor,) = nan_where_failed(b, info, [factor])
     else:
@@ -233,6 +246,24 @@ def _(b: Any, r: Any, w: Any) -> Any:
     return b.while_loop([zero, r, w], lambda k, r, w: b.compare("LT", k, limit), body)[1]
 
 
+@cholesky_update_p.lower_for("cuda")
+def _(b: Any, r: Any, w: Any) -> Any:
+    if r.aval.ndim > 2 or 0 in r.aval.shape:  # the kernel takes one matrix
+        return cholesky_update_p.rule("lower")(b, r, w)
+    operands, both = [r, w], [(0, 0), (1, 1)]
+    types = [x.aval for x in operands]
+    return cuda_kernel(
+        b,
+        "cu_cholesky_update_ffi",
+        operands,
+        types,
+        batch=0,
+        in_place=both,
+        row_major=True,
+        splits=False,
+    )[0]
+
+
 # symmetric_product -------------------------------------------------------------------------------
 
 symmetric_product_p = Primitive("symmetric_product", family=MATRICES)
@@ -305,3 +336,21 @@ def _(a: Any, c: Any, *, alpha: float, beta: float) -> Any:
 
 
 batch_in_front(symmetric_product_p)
+
+
+@symmetric_product_p.lower_for("cuda")
+def _(b: Any, a: Any, c: Any, *, alpha: float, beta: float) -> Any:
+    # writes the lower triangle only, as the matrices lie in memory
+    number = intern_aval((), c.dtype, False, None)
+    operands = [a, c, b.full(alpha, number), b.full(beta, number)]
+    return cuda_kernel(
+        b,
+        "cusolver_syrk_ffi",
+        operands,
+        [b.out],
+        batch=c.aval.ndim - 2,
+        in_place=[(1, 0)],
+        row_major=True,
+        splits=False,
+        transpose=False,
+    )[0]

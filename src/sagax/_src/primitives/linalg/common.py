@@ -284,11 +284,51 @@ def kernel(
     what = target or (name if isinstance(name, str) else name[0])
     if b.module.platform != "cpu":
         raise UnsupportedError(
-            f"the factorization behind '{what}' exists only on the CPU so far",
+            f"the factorization behind '{what}' does not exist on this platform",
             function=what,
             got=f"platform '{b.module.platform}'",
             fix="run this function under sagax.jit on a CPU device",
         )
+    if target is None:
+        target = f"lapack_{_LETTER[operands[0].aval.dtype]}{name}_ffi"
+    texts = {k: _text(v) for k, v in attributes.items()}
+    return _call(b, target, operands, outs, texts, batch=batch, in_place=in_place)
+
+
+def cuda_kernel(
+    b: Any,
+    target: str,
+    operands: Sequence[Any],
+    outs: Sequence[ShapedArray],
+    *,
+    batch: int,
+    in_place: Sequence[tuple[int, int]] = (),
+    row_major: bool = False,
+    splits: bool = True,
+    **attributes: Any,
+) -> list[Any]:
+    """Call a kernel of the CUDA plugin (cuSOLVER, cuSPARSE, ...) on stacks, as `kernel` calls LAPACK.
+
+    Attributes: words as str, flags as bool, small numbers as int. Matrices are column-major, or `row_major`.
+    `splits`: every operand and result has the batch dimensions, by which devices may share the work.
+    """
+    texts = {k: _cuda_text(v) for k, v in attributes.items()}
+    layout = {"row_major": row_major, "splits": splits}
+    return _call(b, target, operands, outs, texts, batch=batch, in_place=in_place, **layout)
+
+
+def _call(
+    b: Any,
+    target: str,
+    operands: Sequence[Any],
+    outs: Sequence[ShapedArray],
+    attributes: dict[str, str],
+    *,
+    batch: int,
+    in_place: Sequence[tuple[int, int]],
+    row_major: bool = False,
+    splits: bool = True,
+) -> list[Any]:
     shapes = []
     more: dict[str, str] = {}
     if not all(dims.is_static(x.aval.shape) for x in operands):
@@ -299,18 +339,18 @@ def kernel(
         more["indices_of_shape_operands"] = f"dense<{positions}> : tensor<{len(positions)}xi64>"
     if any(0 in x.aval.shape for x in operands):
         return [_of_nothing(b, out, batch) for out in outs]
-    if batch and not shapes and len(b.module.devices) > 1:
+    if splits:
+        more["mhlo__frontend_attributes"] = f'{{num_batch_dims = "{batch}"}}'
+    if batch and splits and not shapes and len(b.module.devices) > 1:
         more["sdy__sharding_rule"] = _sharding_rule([x.aval for x in operands], outs, batch)
-    if target is None:
-        target = f"lapack_{_LETTER[operands[0].aval.dtype]}{name}_ffi"
     return b.custom_call(
         target,
         [*operands, *shapes],
         outs,
         api_version="4 : i32",
-        backend_config="{" + ", ".join(f"{k} = {_text(v)}" for k, v in attributes.items()) + "}",
-        operand_layouts=_layouts([x.aval for x in operands], batch, len(shapes)),
-        result_layouts=_layouts(outs, batch),
+        backend_config="{" + ", ".join(f"{k} = {v}" for k, v in attributes.items()) + "}",
+        operand_layouts=_layouts([x.aval for x in operands], batch, row_major, len(shapes)),
+        result_layouts=_layouts(outs, batch, row_major),
         output_operand_aliases="["
         + ", ".join(
             f"#stablehlo.output_operand_alias<output_tuple_indices = {[r] if len(outs) > 1 else []}, "
@@ -318,7 +358,6 @@ def kernel(
             for o, r in in_place
         )
         + "]",
-        mhlo__frontend_attributes=f'{{num_batch_dims = "{batch}"}}',
         **more,
     )
 
@@ -363,15 +402,21 @@ def _text(value: Any) -> str:
     return f"{value} : i32"
 
 
-def _layouts(avals: Sequence[Any], batch: int, shapes: int = 0) -> str:
+def _cuda_text(value: Any) -> str:
+    if isinstance(value, str):
+        return f'"{value}"'
+    return _text(value) if isinstance(value, bool) else f"{value} : ui8"
+
+
+def _layouts(avals: Sequence[Any], batch: int, row_major: bool, shapes: int = 0) -> str:
     """Return layouts of matrices, and of so many shapes after them."""
-    found = [*[_layout(a.ndim, batch) for a in avals], *["dense<0> : tensor<1xindex>"] * shapes]
-    return "[" + ", ".join(found) + "]"
+    found = [_layout(a.ndim, batch, row_major) for a in avals]
+    return "[" + ", ".join([*found, *["dense<0> : tensor<1xindex>"] * shapes]) + "]"
 
 
-def _layout(ndim: int, batch: int) -> str:
+def _layout(ndim: int, batch: int, row_major: bool) -> str:
     order = list(range(ndim - 1, -1, -1))
-    if ndim - batch == 2:
+    if ndim - batch == 2 and not row_major:
         order[:2] = [ndim - 2, ndim - 1]
     return f"dense<{order}> : tensor<{ndim}xindex>"
 

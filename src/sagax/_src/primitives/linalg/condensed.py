@@ -17,6 +17,7 @@ from sagax._src.primitives.linalg.common import (
     UnsupportedError,
     batch_in_front,
     check_matrix,
+    cuda_kernel,
     each,
     info_of,
     kernel,
@@ -245,5 +246,20 @@ def _(b: Any, a: Any, *, lower: bool) -> list:
         batch=n,
         in_place=[(0, 0)],
         uplo="L" if lower else "U",
+    )
+    return nan_where_failed(b, info, outs)
+
+
+@tridiagonal_p.lower_for("cuda")
+def _(b: Any, a: Any, *, lower: bool) -> list:
+    n = a.aval.ndim - 2
+    *outs, info = cuda_kernel(
+        b,
+        "cusolver_sytrd_ffi",
+        [a],
+        [*b.outs, info_of(a.aval, n)],
+        batch=n,
+        in_place=[(0, 0)],
+        lower=lower,
     )
     return nan_where_failed(b, info, outs)

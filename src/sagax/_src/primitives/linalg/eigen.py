@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import xla
 from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates
 from sagax._src.core.avals import ShapedArray
@@ -25,6 +26,7 @@ from sagax._src.primitives.linalg.common import (
     batch_in_front,
     check_matrix,
     columns,
+    cuda_kernel,
     diagonal_part,
     each,
     hermitian_part,
@@ -81,7 +83,7 @@ def _whole_range(function: str, subset: Any, size: Any) -> None:
 
 
 class EighImplementation(enum.Enum):
-    """Select the implementation of Hermitian eigenvalues. The CPU has QR."""
+    """Select the implementation of Hermitian eigenvalues. The CPU has QR, GPUs have QR and JACOBI."""
 
     QR = "qr"
     JACOBI = "jacobi"
@@ -108,7 +110,7 @@ def eigh(
       symmetrize_input: take (x + x^H) / 2.
       sort_eigenvalues: ignored; they are always sorted.
       subset_by_index: None or (0, n): other subsets are not supported.
-      implementation: on the CPU None or QR.
+      implementation: on the CPU None or QR, on GPUs JACOBI, too.
 
     NaN if LAPACK fails, as for matrices with NaNs. The derivative of eigenvectors is infinite or NaN where
     eigenvalues coincide; it assumes a Hermitian perturbation of x.
@@ -208,11 +210,34 @@ def _(b: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> list:
     return nan_where_failed(b, info, [vectors, values])
 
 
+_CUSOLVER_EIGH = {None: 0, EighImplementation.QR: 1, EighImplementation.JACOBI: 2}
+
+
+@eigh_p.lower_for("cuda")
+def _(b: Any, x: Any, *, lower: bool, algorithm: Any, **_: Any) -> list:
+    checks.one_of(
+        "eigh", "implementation", algorithm, tuple(_CUSOLVER_EIGH), "None, QR or JACOBI on a GPU"
+    )
+    v, w = b.outs
+    n = v.ndim - 2
+    vectors, values, info = cuda_kernel(
+        b,
+        "cusolver_syevd_ffi",
+        [x],
+        [v, w, info_of(v, n)],
+        batch=n,
+        in_place=[(0, 0)],
+        lower=lower,
+        algorithm=_CUSOLVER_EIGH[algorithm],
+    )
+    return nan_where_failed(b, info, [vectors, values])
+
+
 # eig ----------------------------------------------------------------------------------------------------
 
 
 class EigImplementation(enum.Enum):
-    """Select the implementation of general eigenvalues. The CPU has LAPACK."""
+    """Select the implementation of general eigenvalues. The CPU has LAPACK, GPUs have all three."""
 
     CUSOLVER = "cusolver"
     MAGMA = "magma"
@@ -239,7 +264,8 @@ def eig(
       compute_right_eigenvectors: return v with x v = w v, as columns.
       enable_eigvec_derivs: allow derivatives of eigenvectors. They hold where all eigenvalues are
         simple, which cannot be checked.
-      implementation, use_magma: on the CPU None or LAPACK.
+      implementation, use_magma: on the CPU None or LAPACK. On GPUs LAPACK runs on the host, and CUSOLVER has no
+        left eigenvectors; None takes the first that serves of CUSOLVER (of CUDA 12.6 or newer), MAGMA and LAPACK.
 
     Returns a list: complex eigenvalues (..., n), in no particular order, then the requested left and right
     eigenvectors, of norm one with a real component of greatest magnitude. NaN if LAPACK fails.
@@ -429,3 +455,100 @@ def _(
     outs += [left] if compute_left_eigenvectors else []
     outs += [right] if compute_right_eigenvectors else []
     return nan_where_failed(b, info, outs)
+
+
+_MAGMA = {None: "auto", EigImplementation.MAGMA: "on", EigImplementation.LAPACK: "off"}
+
+
+@eig_p.lower_for("cuda")
+def _(
+    b: Any,
+    x: Any,
+    *,
+    compute_left_eigenvectors: bool,
+    compute_right_eigenvectors: bool,
+    enable_eigvec_derivs: bool,
+    implementation: Any,
+) -> list:
+    w = b.outs[0]
+    n, size = w.ndim - 1, w.shape[-1]
+    vectors = of(x.aval, size, size, dtype=w.dtype)
+    is_complex = dtype_predicates.is_complex(x.aval.dtype)
+    if implementation is EigImplementation.CUSOLVER or (
+        implementation is None and not compute_left_eigenvectors and xla.cuda.cusolver_has_eig()
+    ):
+        if compute_left_eigenvectors:
+            raise UnsupportedError(
+                "cuSOLVER computes no left eigenvectors",
+                function="eig",
+                argument="compute_left_eigenvectors",
+                got=True,
+                expected="False with EigImplementation.CUSOLVER",
+                fix="pass implementation=None, or compute_left_eigenvectors=False",
+            )
+        return _cusolver_eig(b, x, vectors, compute_right_eigenvectors)
+    part = w.with_dtype(dtype_predicates.real_part_dtype(w.dtype))
+    *values, left, right, info = cuda_kernel(
+        b,
+        "cuhybrid_eig_comp" if is_complex else "cuhybrid_eig_real",
+        [x],
+        [*([w] if is_complex else [part, part]), vectors, vectors, info_of(w, n)],
+        batch=n,
+        magma=_MAGMA[implementation],
+        left=compute_left_eigenvectors,
+        right=compute_right_eigenvectors,
+    )
+    outs = [values[0] if is_complex else b.op("complex", values, w)]
+    outs += [left] if compute_left_eigenvectors else []
+    outs += [right] if compute_right_eigenvectors else []
+    return nan_where_failed(b, info, outs)
+
+
+def _cusolver_eig(b: Any, x: Any, vectors: ShapedArray, right: bool) -> list:
+    """Call cuSOLVER, which packs eigenvectors of real matrices as LAPACK does."""
+    w = b.outs[0]
+    packed = vectors.with_dtype(x.aval.dtype)
+    _, values, _, found, info = cuda_kernel(
+        b,
+        "cusolver_geev_ffi",
+        [x],
+        [x.aval, w, packed, packed, info_of(w, w.ndim - 1)],
+        batch=w.ndim - 1,
+        left=False,
+        right=right,
+    )
+    if not right:
+        return nan_where_failed(b, info, [values])
+    if packed.dtype != vectors.dtype:
+        found = _unpacked(b, values, found, vectors)
+    return nan_where_failed(b, info, [values, found])
+
+
+def _unpacked(b: Any, w: Any, packed: Any, out: ShapedArray) -> Any:
+    """Make complex eigenvectors of packed ones.
+
+    Complex eigenvalues come in adjacent pairs of conjugates, and the columns of a pair are the real and the
+    imaginary part of the vector of its first.
+    """
+    n = out.ndim - 2
+    real_aval = w.aval.with_dtype(packed.aval.dtype)
+    imaginary = b.op("imag", [w], real_aval)
+    is_complex = b.compare("NE", imaginary, b.full(0, real_aval))
+    # the first of a pair: up to it the number of complex eigenvalues is odd
+    counts = out.with_dtype(np.dtype(np.int32))
+    flags = b.convert(is_complex, counts.dtype)
+    upto = b.compare("LE", b.iota(counts, n), b.iota(counts, n + 1))
+    spread = b.broadcast_in_dim(flags, counts.shape, (*range(n), n))
+    number = b.reduce("add", b.select(upto, spread, b.full(0, counts)), 0, (n,))
+    odd = b.compare(
+        "EQ", b.op("and", [number, b.full(1, number.aval)], number.aval), b.full(1, number.aval)
+    )
+    first = b.op("and", [is_complex, odd], is_complex.aval)
+    columns_ = (*range(n), n + 1)
+    is_first, of_pair = (b.broadcast_in_dim(v, out.shape, columns_) for v in (first, is_complex))
+    keep, nothing = (0,) * (n + 1), b.constant(0, packed.aval.dtype)
+    before, after = (b.padded(packed, nothing, (*keep, by), (*keep, -by)) for by in (1, -1))
+    real_part = b.select(is_first, packed, b.select(of_pair, before, packed))
+    other = b.op("negate", [packed], packed.aval)
+    imaginary_part = b.select(is_first, after, b.select(of_pair, other, b.full(0, packed.aval)))
+    return b.op("complex", [real_part, imaginary_part], out)

@@ -19,6 +19,7 @@ from sagax._src.primitives.arithmetic import add
 from sagax._src.primitives.linalg.common import (
     batch_in_front,
     check_matrix,
+    cuda_kernel,
     each,
     identity,
     info_of,
@@ -161,6 +162,14 @@ def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
     ]
 
 
+@lu_pivots_to_permutation_p.lower_for("cuda")
+def _(b: Any, pivots: Any, *, permutation_size: Any) -> Any:
+    n = b.out.ndim - 1
+    if 0 in pivots.aval.shape:
+        return b.iota(b.out, n)
+    return cuda_kernel(b, "cu_lu_pivots_to_permutation", [pivots], [b.out], batch=n)[0]
+
+
 # lu ----------------------------------------------------------------------------------------------
 
 lu_p = Primitive("lu", family=MATRICES, cost=matrix_size, multiple_results=True)
@@ -279,15 +288,16 @@ batch_in_front(lu_p)
 def _(b: Any, x: Any) -> list:
     out, pivots_aval, order_aval = b.outs
     n = out.ndim - 2
-    packed, pivots, info = kernel(
-        b, "getrf", [x], [out, pivots_aval, info_of(out, n)], batch=n, in_place=[(0, 0)]
+    on_cuda = b.module.platform == "cuda"
+    call, name = (cuda_kernel, "cusolver_getrf_ffi") if on_cuda else (kernel, "getrf")
+    packed, pivots, info = call(
+        b, name, [x], [out, pivots_aval, info_of(out, n)], batch=n, in_place=[(0, 0)]
     )
     # LAPACK counts from one; a positive info reports a zero pivot, which is no failure
     pivots = b.op("subtract", [pivots, b.full(1, pivots_aval)], pivots_aval)
     (packed,) = nan_where_failed(b, info, [packed], direction="GE")
     outer, b.outs = b.outs, [order_aval]
-    order = lu_pivots_to_permutation_p.rule("lower")(
-        b, pivots, permutation_size=order_aval.shape[-1]
-    )
+    to_order: Any = b.module.rule(lu_pivots_to_permutation_p)
+    order = to_order(b, pivots, permutation_size=order_aval.shape[-1])
     b.outs = outer
     return [packed, pivots, order]

@@ -24,6 +24,7 @@ from sagax._src.primitives.linalg.common import (
     check_matrix,
     check_same_dtype,
     check_same_stack,
+    cuda_kernel,
     diagonal_mask,
     diagonal_part,
     each,
@@ -90,28 +91,34 @@ def _(b: Any, a: Any) -> list:
     return kernel(b, "geqrf", [a], b.outs, batch=a.aval.ndim - 2, in_place=[(0, 0)])
 
 
+@geqrf_p.lower_for("cuda")
+def _(b: Any, a: Any) -> list:
+    n = a.aval.ndim - 2
+    return cuda_kernel(b, "cusolver_geqrf_ffi", [a], b.outs, batch=n, in_place=[(0, 0)])
+
+
 # geqp3: the same with pivoted columns ---------------------------------------------------------------
 
 geqp3_p = Primitive(
     "geqp3", family=MATRICES, shard_rule=shard_matrices(2, 1), multiple_results=True
 )
 geqp3_p.samples = [
-    Sample(f32(3, 2), np.zeros(2, np.int32), derivatives=False),
-    Sample(c64(2, 3, 3), np.zeros((2, 3), np.int32), derivatives=False),
+    Sample(f32(3, 2), np.zeros(2, np.int32), use_magma=None, derivatives=False),
+    Sample(c64(2, 3, 3), np.zeros((2, 3), np.int32), use_magma=None, derivatives=False),
 ]
 
 
-def geqp3(a: Any, jpvt: Any) -> list[Any]:
+def geqp3(a: Any, jpvt: Any, *, use_magma: bool | None = None) -> list[Any]:
     """Factor as `geqrf` does, with columns in an order that makes the diagonal of R descend.
 
     `jpvt` is int32 of shape (..., n): nonzero columns come first. The second result is the order, counted from
-    one.
+    one. `use_magma`: on GPUs, take MAGMA or not; None takes it if it is there.
     """
-    return geqp3_p.bind(a, jpvt)
+    return geqp3_p.bind(a, jpvt, use_magma=use_magma)
 
 
 @geqp3_p.abstract
-def _(a: ShapedArray, jpvt: ShapedArray) -> list:
+def _(a: ShapedArray, jpvt: ShapedArray, *, use_magma: bool | None) -> list:
     check_matrix("geqp3", a, "a")
     if jpvt.dtype != _I32 or not dims.same_shape(jpvt.shape, (*a.shape[:-2], a.shape[-1])):
         raise ShapeError.about(
@@ -121,7 +128,7 @@ def _(a: ShapedArray, jpvt: ShapedArray) -> list:
 
 
 @geqp3_p.reference
-def _(a: np.ndarray, jpvt: np.ndarray) -> list:
+def _(a: np.ndarray, jpvt: np.ndarray, *, use_magma: bool | None) -> list:
     def factor(x: np.ndarray, _: np.ndarray) -> tuple:
         packed, order, taus, _, _ = lapack_routine("geqp3", x)(x)
         return packed, order.astype(np.int32), taus
@@ -133,9 +140,16 @@ batch_in_front(geqp3_p)
 
 
 @geqp3_p.lower
-def _(b: Any, a: Any, jpvt: Any) -> list:
+def _(b: Any, a: Any, jpvt: Any, *, use_magma: bool | None) -> list:
     aliases = [(0, 0), (1, 1)]
     return kernel(b, "geqp3", [a, jpvt], b.outs, batch=a.aval.ndim - 2, in_place=aliases)
+
+
+@geqp3_p.lower_for("cuda")
+def _(b: Any, a: Any, jpvt: Any, *, use_magma: bool | None) -> list:
+    magma = {None: "auto", True: "on", False: "off"}[use_magma]
+    n, both = a.aval.ndim - 2, [(0, 0), (1, 1)]
+    return cuda_kernel(b, "cuhybrid_geqp3", [a, jpvt], b.outs, batch=n, in_place=both, magma=magma)
 
 
 # householder_product ------------------------------------------------------------------------------
@@ -214,6 +228,12 @@ def _(b: Any, a: Any, taus: Any) -> Any:
     return kernel(b, name, [a, taus], [b.out], batch=n, in_place=[(0, 0)])[0]
 
 
+@householder_product_p.lower_for("cuda")
+def _(b: Any, a: Any, taus: Any) -> Any:
+    n = a.aval.ndim - 2
+    return cuda_kernel(b, "cusolver_orgqr_ffi", [a, taus], [b.out], batch=n, in_place=[(0, 0)])[0]
+
+
 # ormqr ----------------------------------------------------------------------------------------------
 
 ormqr_p = Primitive("ormqr", family=MATRICES, shard_rule=shard_matrices(2, 1, 2))
@@ -290,6 +310,23 @@ def _(b: Any, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
     )[0]
 
 
+@ormqr_p.lower_for("cuda")
+def _(b: Any, a: Any, taus: Any, c: Any, *, left: bool, transpose: bool) -> Any:
+    if 0 in taus.aval.shape or 0 in c.aval.shape:
+        return c
+    n, operands = a.aval.ndim - 2, [a, taus, c]
+    return cuda_kernel(
+        b,
+        "cusolver_ormqr_ffi",
+        operands,
+        [b.out],
+        batch=n,
+        in_place=[(2, 0)],
+        left=left,
+        transpose=transpose,
+    )[0]
+
+
 # qr ---------------------------------------------------------------------------------------------------
 
 qr_p = Primitive("qr", family=MATRICES, cost=matrix_size, multiple_results=True)
@@ -306,7 +343,7 @@ def qr(
         that order as a third array, int32 of shape (..., n): x[:, order] = Q R.
       full_matrices: Q of shape (..., m, m) and R of shape (..., m, n), in place of (..., m, k) and
         (..., k, n).
-      use_magma: for other platforms; no effect.
+      use_magma: on GPUs and with pivoting: take MAGMA or not; None takes it if it is there.
 
     The signs are LAPACK's: the diagonal of R may be negative.
 
@@ -372,7 +409,7 @@ def _(x: Any, *, pivoting: bool, full_matrices: bool, use_magma: Any) -> list:
     order: list = []
     if pivoting:
         free = full_of(of(aval, n, dtype=_I32), 0)
-        packed, found, taus = geqp3(x, free)
+        packed, found, taus = geqp3(x, free, use_magma=use_magma)
         order = [sub(found, np.int32(1))]
     else:
         packed, taus = geqrf(x)

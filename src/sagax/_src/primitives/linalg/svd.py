@@ -24,6 +24,7 @@ from sagax._src.primitives.linalg.common import (
     batch_in_front,
     check_matrix,
     columns,
+    cuda_kernel,
     diagonal_part,
     each,
     info_of,
@@ -41,7 +42,7 @@ from sagax._src.primitives.structural import convert, zeros_of
 
 
 class SvdAlgorithm(enum.Enum):
-    """Select the algorithm of the decomposition. The CPU has all but JACOBI and POLAR."""
+    """Select the algorithm. The CPU has all but JACOBI and POLAR, GPUs all but DIVIDE_AND_CONQUER."""
 
     DEFAULT = "default"
     QR = "QR"
@@ -68,7 +69,8 @@ def svd(
       full_matrices: U of shape (..., m, m) and V^H of shape (..., n, n), in place of (..., m, k) and
         (..., k, n).
       subset_by_index: None or (0, k): other subsets are not supported.
-      algorithm: on the CPU QR, or divide and conquer (the default).
+      algorithm: on the CPU QR, or divide and conquer (the default). On GPUs QR, POLAR or JACOBI; the default
+        is JACOBI up to size 1024, then QR.
 
     s of shape (..., k) descends. NaN if LAPACK fails, as for matrices with NaNs. The derivative of singular
     vectors is infinite or NaN where singular values coincide, and they have none with full matrices unless
@@ -263,3 +265,102 @@ def _(b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any, 
         mode="N" if not compute_uv else "A" if full_matrices else "S",
     )
     return nan_where_failed(b, info, [values, left, right] if compute_uv else [values])
+
+
+_JACOBI_UP_TO = 1024  # beyond it QR is faster
+_JACOBI_FULL_UP_TO = (
+    32  # up to it cuSOLVER factors a stack in one kernel, which has full matrices only
+)
+
+
+@svd_p.lower_for("cuda")
+def _(b: Any, x: Any, *, full_matrices: bool, compute_uv: bool, algorithm: Any, **_: Any) -> list:
+    if algorithm is SvdAlgorithm.DIVIDE_AND_CONQUER:
+        raise UnsupportedError(
+            "the DIVIDE_AND_CONQUER algorithm does not exist on NVIDIA's GPUs",
+            function="svd",
+            argument="algorithm",
+            got=algorithm,
+            expected="None, DEFAULT, QR, JACOBI or POLAR",
+        )
+    m, n = x.aval.shape[-2:]
+    if 0 in x.aval.shape:
+        k = b.outs[0].shape[-1]
+        u = of(x.aval, m, m if full_matrices else k)
+        vh = of(x.aval, n if full_matrices else k, n)
+        outs = [b.outs[0], *([u, vh] if compute_uv else [])]
+        return cuda_kernel(b, "cusolver_gesvd_ffi", [x], outs, batch=x.aval.ndim - 2)
+    static = dims.is_static(x.aval.shape)
+    if algorithm in (None, SvdAlgorithm.DEFAULT):
+        small = static and max(m, n) <= _JACOBI_UP_TO
+        algorithm = SvdAlgorithm.JACOBI if small else SvdAlgorithm.QR
+    if algorithm is SvdAlgorithm.QR:
+        return _by_gesvd(b, x, full_matrices, compute_uv)
+    if algorithm is SvdAlgorithm.POLAR:
+        return _by_gesvdj(b, x, "cusolver_gesvdp_ffi", full_matrices, full_matrices, compute_uv)
+    full = full_matrices or (static and min(m, n) <= _JACOBI_FULL_UP_TO)
+    return _by_gesvdj(b, x, "cusolver_gesvdj_ffi", full, full_matrices, compute_uv)
+
+
+def _by_gesvd(b: Any, x: Any, full_matrices: bool, compute_uv: bool) -> list:
+    """Call cuSOLVER's QR algorithm. It takes tall matrices: it reads a wide one, row by row, as its transpose."""
+    s = b.outs[0]
+    n, k = s.ndim - 1, s.shape[-1]
+    rows_, columns_ = x.aval.shape[-2:]
+    wide = dims.is_static((rows_, columns_)) and rows_ < columns_
+    u = of(x.aval, rows_, rows_ if full_matrices else k)
+    vh = of(x.aval, columns_ if full_matrices else k, columns_)
+    vectors = [vh, u] if wide else [u, vh]
+    if not compute_uv:
+        vectors = [s.update(shape=(), dtype=x.aval.dtype)] * 2
+    _, values, *found, info = cuda_kernel(
+        b,
+        "cusolver_gesvd_ffi",
+        [x],
+        [x.aval, s, *vectors, info_of(s, n)],
+        batch=n,
+        in_place=[(0, 0)],
+        row_major=wide,
+        full_matrices=full_matrices,
+        compute_uv=compute_uv,
+        transposed=wide,
+    )
+    if not compute_uv:
+        return nan_where_failed(b, info, [values])
+    return nan_where_failed(b, info, [values, *(reversed(found) if wide else found)])
+
+
+def _by_gesvdj(
+    b: Any, x: Any, target: str, full: bool, full_matrices: bool, compute_uv: bool
+) -> list:
+    """Call one of cuSOLVER's routines that return V. `full`: it computes full matrices."""
+    s = b.outs[0]
+    n, k = s.ndim - 1, s.shape[-1]
+    rows_, columns_ = x.aval.shape[-2:]
+    u = of(x.aval, rows_, rows_ if full else k)
+    v = of(x.aval, columns_, columns_ if full else k)
+    _, values, left, right, info = cuda_kernel(
+        b,
+        target,
+        [x],
+        [x.aval, s, u, v, info_of(s, n)],
+        batch=n,
+        in_place=[(0, 0)],
+        full_matrices=full,
+        compute_uv=compute_uv,
+    )
+    if not compute_uv:
+        return nan_where_failed(b, info, [values])
+    vh = b.transpose(right, (*range(n), n + 1, n))
+    if dtype_predicates.is_complex(vh.aval.dtype):
+        vh = b.elementwise("chlo.conj", [vh], vh.aval)
+    if full and not full_matrices:
+        left, vh = _leading(b, left, -1, k), _leading(b, vh, -2, k)
+    return nan_where_failed(b, info, [values, left, vh])
+
+
+def _leading(b: Any, x: Any, axis: int, size: Any) -> Any:
+    """Cut an axis to its first elements."""
+    limit = list(x.aval.shape)
+    limit[axis] = size
+    return b.slice(x, [0] * len(limit), limit)

@@ -23,6 +23,7 @@ from sagax._src.primitives.linalg.common import (
     check_same_dtype,
     check_same_stack,
     conj_of,
+    cuda_kernel,
     each,
     info_of,
     kernel,
@@ -58,7 +59,7 @@ def triangular_solve(
     """Solve op(a) x = b (`left_side`), or x op(a) = b, for x with triangular a.
 
     Args:
-      a: matrices of shape (..., m, m), of which only the `lower` (or upper) triangle is read.
+      a: matrices of shape (..., m, m); only the `lower` (or upper) triangle is read.
       b: right sides of shape (..., m, n), or (..., n, m) without `left_side`; a vector for each
         matrix if `b` has one dimension less than `a`.
       transpose_a, conjugate_a: define op.
@@ -180,7 +181,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
     x = triangular_solve_p.bind(a, b, **params)
     right: Any = tb
     if not is_zero(ta):
-        # op(a) x = b  =>  op(a) tx = tb - op(ta) x, of which only the triangle counts
+        # op(a) x = b  =>  op(a) tx = tb - op(ta) x, where only the triangle counts
         part = lower_part if params["lower"] else upper_part
         inner = 1 if params["unit_diagonal"] else 0
         ta = part(ta, -inner if params["lower"] else inner)
@@ -400,3 +401,46 @@ def _(b: Any, dl: Any, d: Any, du: Any, right: Any, *, perturb_singular: bool) -
         in_place=[(i, i) for i in range(4)],
     )
     return nan_where_failed(b, info, [x])[0]
+
+
+@tridiagonal_solve_p.lower_for("cuda")
+def _(b: Any, dl: Any, d: Any, du: Any, right: Any, *, perturb_singular: bool) -> Any:
+    out = b.out
+    n = out.ndim - 2
+    operands = [dl, d, du, right]
+    if perturb_singular:
+        return cuda_kernel(b, "cu_tridiagonal_solve_perturbed", operands, [out], batch=n)[0]
+    if 0 in out.shape:
+        return right
+    if dims.is_static(out.shape) and out.shape[-2] < 3:  # cuSPARSE takes 3 rows or more
+        return _solve_tiny(b, *operands)
+    return cuda_kernel(b, "cusparse_gtsv2_ffi", operands, [out], batch=n, in_place=[(3, 0)])[0]
+
+
+def _solve_tiny(b: Any, dl: Any, d: Any, du: Any, right: Any) -> Any:
+    """Solve for one or two rows, by Cramer's rule."""
+    out = b.out
+    n, size = out.ndim - 2, out.shape[-2]
+    row = out.update(shape=(*out.shape[:-2], 1, out.shape[-1]))
+
+    def element(x: Any, i: int) -> Any:
+        one = b.slice(x, (*[0] * n, i), (*x.aval.shape[:-1], i + 1))
+        return b.broadcast_in_dim(one, row.shape, range(n + 1))
+
+    def row_of(i: int) -> Any:
+        return b.slice(right, (*[0] * n, i, 0), (*out.shape[:-2], i + 1, out.shape[-1]))
+
+    def op(name: str, x: Any, y: Any) -> Any:
+        return b.op(name, [x, y], row)
+
+    def crossed(p: Any, q: Any, r: Any, s: Any) -> Any:
+        return op("subtract", op("multiply", p, q), op("multiply", r, s))
+
+    if size == 1:
+        return op("divide", right, element(d, 0))
+    first, last = element(d, 0), element(d, 1)
+    above, below = element(du, 0), element(dl, 1)
+    top, bottom = row_of(0), row_of(1)
+    determinant = crossed(first, last, above, below)
+    solved = [crossed(last, top, above, bottom), crossed(first, bottom, below, top)]
+    return b.concatenate([op("divide", x, determinant) for x in solved], n)

@@ -23,13 +23,13 @@ from sagax._src.primitives.formulas import (
     minimum,
     polynomial,
     power,
-    sin,
+    sin_pi_of_half,
     where,
     where_rare,
 )
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference, unary_samples
-from sagax._src.primitives.special.rests import LARGE, stirling_rest
+from sagax._src.primitives.special.rests import LARGE, log_less_digamma, stirling_rest
 
 _EULER = 0.5772156649015329
 # B_2k / (2k)!, k = 1, 2, ...: the coefficients of Euler and Maclaurin
@@ -112,7 +112,7 @@ def log_gamma(x: Number) -> Number:
     size = absolute(x)
     right = log_gamma_positive(size)
     part = size - floor(size)
-    wave = sin(math.pi * minimum(part, 1 - part))
+    wave = sin_pi_of_half(minimum(part, 1 - part))
     left = math.log(math.pi) - log(size * wave) - right
     out = where(x > 0, right, where(part.equals(0.0), math.inf, left))
     return where(size.equals(math.inf), math.inf, where(x.is_nan(), x, out))
@@ -140,7 +140,27 @@ digamma_p = elementwise(
 
 @formula(digamma_p)
 def digamma_of(x: Number) -> Number:
-    return where(x.equals(0.0), -math.inf, x.apply("chlo.digamma"))  # NaN in older engines
+    """Extend to negative x by reflection: digamma(x) = digamma(1 - x) - pi / tan(pi x). DLMF 5.5.4."""
+    if x.double:
+        return where(x.equals(0.0), -math.inf, x.apply("chlo.digamma"))  # NaN in older engines
+    negative = x < 0
+    right = _digamma_positive(where(negative, 1 - x, x))
+    size = absolute(x)
+    part = size - floor(size)
+    wave = sin_pi_of_half(minimum(part, 1 - part))
+    left = right + math.pi * sin_pi_of_half(0.5 - part) / wave
+    out = where(negative, where(part.equals(0.0), math.nan, left), right)
+    return where(x.equals(0.0), -math.inf, out)
+
+
+def _digamma_positive(x: Number) -> Number:
+    """Return digamma(x) for x > 0, with small absolute error: shift up to LARGE. DLMF 5.5.2."""
+    top, bottom = x.like(0.0), x.like(1.0)  # of the sum of 1 / (x + k), as one fraction
+    for _ in range(int(LARGE)):
+        low = x < LARGE
+        top, bottom = where(low, top * x + bottom, top), where(low, bottom * x, bottom)
+        x = where(low, x + 1, x)
+    return log(x) - log_less_digamma(x) - top / bottom
 
 
 def digamma(x: Any) -> Any:

@@ -22,6 +22,7 @@ from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
 from sagax._src.higher_order.marked_calls import xla_metadata_call_p
 from sagax._src.higher_order.remat import name_p, remat_p
+from sagax._src.higher_order.saved_residuals import saved_p
 from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.shard_map import shard_map_p
 from sagax._src.higher_order.while_loop import while_p
@@ -191,7 +192,7 @@ class Interpreter:
         hidden: int = 0,
         loop: str = "",
     ) -> list[Any]:
-        """Call a jaxpr of this signature on operands, the first `hidden` of which are captured values."""
+        """Call a jaxpr of this signature on operands; the first `hidden` operands are captured values."""
         if found is None:
             return [_no_cells(a) for a in avals]
         maps: dict[Ledger, tuple[np.ndarray, tuple[Ledger, ...]]] = {}
@@ -327,6 +328,7 @@ def _fresh(self: Interpreter, params: dict, ins: list, avals: Sequence, tracebac
 
 
 @name_p.key
+@saved_p.key
 @optimization_barrier_p.key
 @stop_gradient_p.key
 def _same(self: Interpreter, params: dict, ins: list, avals: Sequence, traceback: Any) -> list:
@@ -539,7 +541,7 @@ def _sequence(y: Any, aval: Any, xs: list) -> Any:
 
 
 def _after_loop(x: Any, xs: list, aval: Any) -> Any:
-    """Return the carry after the last iteration, of which the second is the model."""
+    """Return the carry after the last iteration; the second iteration is the model."""
     of_xs = {ledger for s in xs if isinstance(s, Cells) for ledger in s.ledgers}
     if isinstance(x, Cells) and of_xs.intersection(x.ledgers):
         return _no_cells(aval)

@@ -16,6 +16,7 @@ import numpy as np
 
 from sagax._ignores import is_ignored
 from sagax._src import fork_locks
+from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import KeyReuseError
 from sagax._src.diagnostics.keys import innermost_user_stack, trim_common_frames
 from sagax._src.diagnostics.spans import user_span
@@ -267,7 +268,9 @@ def _refuse(first: Use | None, second: Use, more: str = "") -> None:
     """Raise KeyReuseError for a key that is used a second time, unless a comment there ignores it."""
     error = _reused(first, second, more)
     span = user_span(error.facts["traceback"])
-    if span is None or not is_ignored(error.code, span.source):
+    if span is not None and is_ignored(error.code, span.source):
+        return
+    if events.key_reused.function is None or not events.key_reused.function(error):
         raise error
 
 

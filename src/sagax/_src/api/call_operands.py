@@ -1,0 +1,201 @@
+"""Convert the operands of jitted calls: static ones to parts of a key, host values to arrays.
+
+The general path of a call asks many questions about each operand. Here the answers that depend on type, dtype and
+shape alone are looked up; what is not known here is left to the general path, which gives the errors.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from sagax._src import tuning, xla
+from sagax._src.api import arguments
+from sagax._src.argument_checks.functions import kind_of
+from sagax._src.config import Settings
+from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.value import numpy_aval
+from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.runtime import devices
+from sagax._src.runtime.array import ConcreteArray, as_array, from_scalar
+
+_new = object.__new__
+
+# ------------------------------------------------------------------------------- static operands
+
+EQUAL_BY_VALUE = frozenset(
+    {int, bool, str, bytes, type(None), type, types.FunctionType, types.BuiltinFunctionType}
+)
+
+
+class SimpleStatic(tuple):
+    """A static operand in a key, of a type whose `==` and hash distinguish what gives another jaxpr."""
+
+    __slots__ = ()
+
+    @property
+    def value(self) -> Any:
+        return self[1]
+
+
+class _Static:
+    """A static operand in a key, equal to those that give the same jaxpr."""
+
+    __slots__ = ("hash", "value")
+
+    def __init__(self, value: Any, what: str, fun: Any) -> None:
+        self.value = value
+        try:
+            self.hash = hash(value)
+        except TypeError:
+            raise ArgumentValueError(
+                f"Non-hashable static arguments are used in a jit function: {what} of {function_name(fun)} is static, and a "
+                f"value of type {type(value).__name__} cannot be hashed",
+                function="jit",
+                argument=what,
+                got=kind_of(value),
+                expected="a hashable value",
+                fix="pass a tuple instead of a list"
+                if isinstance(value, list)
+                else "pass the array as an ordinary (traced) argument"
+                if hasattr(value, "dtype")
+                else "pass something hashable, such as a tuple or a frozen dataclass",
+                about=((what,), function_name(fun)),
+            ) from None
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not _Static:
+            return False
+        try:
+            return _interchangeable(self.value, other.value)
+        except Exception as error:
+            raise ArgumentValueError(
+                "static arguments should be comparable using __eq__: comparing two values of type "
+                f"{type(self.value).__name__} raised {type(error).__name__}: {error}",
+                function="jit",
+                expected="values whose == gives True or False, such as tuples and frozen dataclasses",
+                got=kind_of(self.value),
+                fix="keep arrays out of static arguments",
+            ) from error
+
+
+def _interchangeable(a: Any, b: Any) -> bool:
+    """Return whether static values `a` and `b` may share a jaxpr; 1, 1.0 and True, or 0.0 and -0.0, may not."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (float, complex, np.inexact)):
+        return repr(a) == repr(b)
+    if isinstance(a, tuple) and type(a).__eq__ is tuple.__eq__:
+        return len(a) == len(b) and all(map(_interchangeable, a, b))
+    return bool(a == b)
+
+
+def static_part(value: Any, where: int | str, count: int, fun: Any) -> SimpleStatic | _Static:
+    """Return the part of a key for a static operand; `.value` is the operand.
+
+    `where` is its position among `count` arguments, or its name: ArgumentValueError names it, if it cannot be hashed.
+    """
+    kind = type(value)
+    if kind in EQUAL_BY_VALUE or (kind is float and value and value == value):
+        return SimpleStatic((kind, value))
+    if kind is tuple and EQUAL_BY_VALUE.issuperset(kinds := [type(x) for x in value]):
+        return SimpleStatic((kind, value, *kinds))
+    name = where if isinstance(where, str) else arguments.positional_names(fun, count)[where]
+    return _Static(value, name, fun)
+
+
+# --------------------------------------------------------------------------------- host operands
+
+_NUMPY_SCALARS = frozenset(
+    dtype.type for dtype in map(np.dtype, "? b h i q B H I Q e f d F D".split())
+)
+# What is a leaf of any pytree, and an operand.
+LEAVES = frozenset({ConcreteArray, np.ndarray, bool, int, float, complex, *_NUMPY_SCALARS})
+
+_LIMIT = 1024
+_Known = tuple[Any, Callable[[Any], Any], np.dtype | None]
+_types: dict[tuple, _Known] = {}  # by dtype, shape, setting of x64
+_numbers: dict[tuple, ConcreteArray] = {}  # by type and value, setting of x64
+
+
+def note_types(leaves: Iterable[Any], settings: Settings) -> None:
+    """Remember the types of the NumPy operands of a call that succeeded."""
+    if settings.default_device is not None:
+        return
+    for x in leaves:
+        if type(x) is np.ndarray or type(x) in _NUMPY_SCALARS:
+            aval = numpy_aval(np.asarray(x), settings.x64)
+            if aval.dtype == dtypes.float0 or not x.dtype.isnative:
+                continue
+            if len(_types) >= _LIMIT:
+                _types.clear()
+            narrowed = None if x.dtype == aval.dtype else aval.dtype
+            device = devices.default_device()
+            put = xla.put_of_type(aval.shape, aval.dtype, device, share=narrowed is not None)
+            _types[x.dtype, x.shape, settings.x64] = aval, put, narrowed
+
+
+def clear() -> None:
+    """Forget all types, and the arrays of numbers."""
+    _types.clear()
+    _numbers.clear()
+
+
+def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
+    """Convert a host operand to an array; None: the general path has to do it.
+
+    With `shared`, equal numbers may be the same array: it must not be donated.
+    """
+    if settings.default_device is not None or settings.transfer_guard_host_to_device is not None:
+        return None
+    kind = type(x)
+    if kind is np.ndarray or kind in _NUMPY_SCALARS:
+        found = _types.get((x.dtype, x.shape, settings.x64))
+        if found is None:
+            return None
+        aval, put, narrowed = found
+        if narrowed is not None:
+            x = dtype_predicates.convert_data(x, narrowed)
+        elif kind is not np.ndarray:
+            x = np.asarray(x)
+        elif x.nbytes >= tuning.ALIGNED_COPY_MIN_BYTES:
+            return as_array(x)
+        result = _new(ConcreteArray)  # like its __init__, without a call for each
+        result.aval = aval
+        result._host = None
+        result._buffer = put(x)
+        result._device = None
+        return result
+    if kind is not float and kind is not int and kind is not bool:
+        return None
+    key = kind, x or repr(x), settings.x64  # zeros have a sign
+    array = _numbers.get(key) if shared else None
+    if array is None:
+        try:
+            array = from_scalar(x, kind, settings.x64)
+        except Exception:  # out of range: the general path raises it
+            return None
+        array.buffer()
+        if shared and x == x:  # nan would be added each time
+            if len(_numbers) >= _LIMIT:
+                _numbers.clear()
+            _numbers[key] = array
+    return array
+
+
+__all__ = [
+    "EQUAL_BY_VALUE",
+    "LEAVES",
+    "SimpleStatic",
+    "clear",
+    "from_host",
+    "note_types",
+    "static_part",
+]

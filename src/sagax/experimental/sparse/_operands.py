@@ -1,0 +1,51 @@
+"""Define the operands of sparse products, and the errors of this package."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives.unsupported import UnsupportedError
+
+
+class SparseOperand(abc.ABC):
+    """Define the part of a sparse array that products use."""
+
+    __slots__ = ()
+
+    shape: tuple
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    @abc.abstractmethod
+    def nse(self) -> int:
+        """The number of stored elements."""
+
+    @abc.abstractmethod
+    def _bcoo(self) -> Any:
+        """Return the same array as a BCOO."""
+
+    def _compressed_rows(self) -> tuple | None:
+        """Return (data, row pointers, column indices) of a matrix whose rows are in order; None for others."""
+        return None
+
+    def _ordered_coordinates(self) -> tuple | None:
+        """Return (data, indices) of a matrix whose coordinates are in order; None for others."""
+        return None
+
+
+def columns_of(indices: Any) -> tuple:
+    """Return the indices of each dimension."""
+    return tuple([indices[..., i] for i in range(indices.shape[-1])])
+
+
+def refuse(function: str, text: str, fix: str | None = None) -> UnsupportedError:
+    return UnsupportedError(text, function=function, fix=fix)
+
+
+def wrong(function: str, argument: str, got: Any, expected: str) -> ArgumentValueError:
+    return ArgumentValueError.about(function, argument, got, expected)

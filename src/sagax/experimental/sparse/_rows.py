@@ -1,0 +1,155 @@
+"""Multiply compressed rows by a dense matrix: on the CPU by jaxlib's native function, else by gathers.
+
+The native function reads each stored element once, and the rows of the dense matrix without copies. It is fast from
+eight columns on, so narrower matrices are padded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import sagax.numpy as snp
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.families import WHOLE
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import Zero, is_linear, is_zero
+from sagax._src.core.value import aval_of
+from sagax._src.primitives.identities import optimization_barrier
+from sagax._src.primitives.makers import add_tangents
+from sagax._src.primitives.structural import linear_rules
+
+_COLUMNS = 8
+_NATIVE = frozenset({"float32", "float64", "complex64", "complex128", "int32", "int64"})
+TARGET = "cpu_csr_sparse_dense_ffi"
+
+rows_product_p = Primitive("rows_product", family=WHOLE)
+
+
+@rows_product_p.abstract
+def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    return intern_aval((indptr.shape[0] - 1, x.shape[1]), data.dtype)
+
+
+@rows_product_p.composite
+def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    values = data[:, None] * x.at[indices].get(mode="clip")
+    return row_sums_p.bind(
+        values, _row_of_each(indptr, aval_of(data)), count=aval_of(indptr).shape[0] - 1
+    )
+
+
+def _row_of_each(indptr: Any, data: Any) -> Any:
+    """Return the row of each stored element: the number of rows that end before it."""
+    n = data.shape[0]
+    ends = snp.zeros(n + 1, np.int32).at[indptr[1:]].add(1, mode="drop")
+    return snp.cumsum(ends)[:n]
+
+
+@rows_product_p.transpose
+def _(ct: Any, data: Any, indptr: Any, indices: Any, x: Any) -> tuple:
+    rows = _row_of_each(indptr, data.aval if is_linear(data) else aval_of(data))
+    if is_linear(data):
+        found = ct.at[rows].get(mode="fill", fill_value=0) * x.at[indices].get(mode="clip")
+        return found.sum(-1), None, None, None
+    values = data[:, None] * ct.at[rows].get(mode="fill", fill_value=0)
+    shape, dtype = x.aval.shape, aval_of(values).dtype
+    return None, None, None, snp.zeros(shape, dtype).at[indices].add(values, mode="drop")
+
+
+@rows_product_p.jvp
+def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
+    data, indptr, indices, x = primals
+    out = rows_product_p.bind(*primals)
+    total: Any = Zero.like(aval_of(out))
+    if not is_zero(tangents[0]):
+        total = rows_product_p.bind(tangents[0], indptr, indices, x)
+    if not is_zero(tangents[3]):
+        total = add_tangents(total, rows_product_p.bind(data, indptr, indices, tangents[3]))
+    return out, total
+
+
+def _native(b: Any, data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    if str(data.aval.dtype) not in _NATIVE or len(b.module.devices) > 1:
+        return NotImplemented
+    width, missing = x.aval.shape[1], _COLUMNS - x.aval.shape[1]
+    padded = b.out
+    if missing > 0:
+        zero = b.constant(0, x.aval.dtype)
+        wide = x.aval.update(shape=(x.aval.shape[0], _COLUMNS))
+        edges = {"edge_padding_low": b.ints((0, 0)), "edge_padding_high": b.ints((0, missing))}
+        x = b.op("pad", [x, zero], wide, interior_padding=b.ints((0, 0)), **edges)
+        padded = b.out.update(shape=(b.out.shape[0], _COLUMNS))
+    found = b.custom_call(
+        TARGET, [data, indptr, indices, x], [padded], api_version="4 : i32", backend_config="{}"
+    )[0]
+    if missing <= 0:
+        return found
+    limits = b.ints((padded.shape[0], width))
+    starts, steps = b.ints((0, 0)), b.ints((1, 1))
+    return b.op("slice", [found], b.out, start_indices=starts, limit_indices=limits, strides=steps)
+
+
+rows_product_p.lower_on["cpu"] = _native
+
+
+def rows_product(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    """Multiply compressed rows by a matrix. Elements out of bounds must be 0 already."""
+    # the native function does not look whether indices are within bounds
+    inside = snp.clip(indices.astype(np.int32), 0, max(x.shape[0] - 1, 0))
+    bounded = snp.clip(indptr.astype(np.int32), 0, data.shape[0])
+    return rows_product_p.bind(data, bounded, inside, x)
+
+
+# Sums of rows --------------------------------------------------------------------------------------------
+
+_BLOCK = 32
+
+row_sums_p = Primitive("row_sums", family=WHOLE, multilinear=True)
+linear_rules(row_sums_p)
+
+
+@row_sums_p.abstract
+def _(values: Any, rows: Any, *, count: int) -> Any:
+    return intern_aval((count, *values.shape[1:]), values.dtype)
+
+
+@row_sums_p.transpose
+def _(ct: Any, values: Any, rows: Any, *, count: int) -> tuple:
+    return ct.at[rows].get(mode="fill", fill_value=0), None
+
+
+@row_sums_p.composite
+def _(values: Any, rows: Any, *, count: int) -> Any:
+    """Add up blocks of elements first: XLA's scatter takes several nanoseconds for each element."""
+    n, rest = aval_of(values).shape[0], aval_of(values).shape[1:]
+    total = snp.zeros((count, *rest), aval_of(values).dtype)
+    blocks = n // _BLOCK
+    if blocks <= 2 * count:
+        return total.at[rows].add(values, mode="drop", indices_are_sorted=True)
+    whole = blocks * _BLOCK
+    cut, row = values[:whole].reshape(blocks, _BLOCK, *rest), rows[:whole].reshape(blocks, _BLOCK)
+    # barriers: XLA would compute the operands of a scatter anew for each of its elements
+    first, last = optimization_barrier((row[:, 0], row[:, -1]))
+    sums, of_block = optimization_barrier((cut.sum(1), snp.where(first == last, first, count)))
+    total = total.at[of_block].add(sums, mode="drop")
+    # blocks of several rows: those in which a row begins, or what is dropped, each of them once
+    at = snp.searchsorted(first, snp.arange(1, count + 1, dtype=first.dtype)) - 1
+    fresh = snp.append(snp.ones(1, bool), at[1:] != at[:-1])
+    at = snp.maximum(at, 0)
+    fresh = fresh & (first.at[at].get(mode="clip") != last.at[at].get(mode="clip"))
+    their_rows = snp.where(fresh[:, None], row.at[at].get(mode="clip"), count)
+    parts = cut.at[at].get(mode="clip")
+    their_rows, parts = optimization_barrier((their_rows, parts))
+    total = total.at[their_rows.ravel()].add(parts.reshape(-1, *rest), mode="drop")
+    return total.at[rows[whole:]].add(values[whole:], mode="drop")
+
+
+def vector_product(data: Any, rows: Any, columns: Any, x: Any, count: int) -> Any:
+    """Multiply a matrix with `count` rows by a vector; `rows` are in order, and drop if out of bounds."""
+    found = x.at[columns].get(mode="clip")
+    values = snp.where((columns >= 0) & (columns < x.shape[0]), data * found, 0)
+    rows = snp.where(rows < 0, count, rows)
+    return row_sums_p.bind(values, rows, count=count)

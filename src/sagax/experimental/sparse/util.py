@@ -1,0 +1,15 @@
+"""Provide what sparse formats share, under the name of their module in jax."""
+
+from sagax.experimental.sparse._base import (
+    CuSparseEfficiencyWarning,
+    SparseEfficiencyError,
+    SparseEfficiencyWarning,
+    SparseInfo,
+)
+
+__all__ = [
+    "CuSparseEfficiencyWarning",
+    "SparseEfficiencyError",
+    "SparseEfficiencyWarning",
+    "SparseInfo",
+]
