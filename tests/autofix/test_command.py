@@ -386,3 +386,50 @@ def test_a_sandbox_refuses_writes_to_other_folders(tmp_path, run_python):
 
 def test_a_system_without_a_sandbox_says_so():
     assert "root folder" in sandbox.reason_against(["/"])
+
+
+def test_a_script_that_forks_is_not_run_again(tmp_path, run_python):
+    script = tmp_path / "forks.py"
+    script.write_text(
+        f"import jax, os\n{MISTAKE}\npid = os.fork()\nif not pid:\n    os._exit(0)\nos.waitpid(pid, 0)\nf(2.0)\n"
+    )
+    found, _ = explained(run_python, script)
+    assert found["error"] == "TracerBoolConversionError"
+    assert "process" in found["not_tried"]
+    assert {s["grade"] for s in found["suggestions"]} <= {"suggested", "advice"}
+
+
+def test_a_linked_script_in_another_encoding_that_cannot_be_written(tmp_path, run_python):
+    target, link = tmp_path / "target.py", tmp_path / "link.py"
+    text = f"# -*- coding: latin-1 -*-\nimport jax\n{MISTAKE}\nprint('größe', f(-2.0))\n"
+    target.write_bytes(text.encode("latin-1"))
+    target.chmod(0o444)
+    link.symlink_to(target)
+    found, _ = explained(run_python, link)
+    assert found["suggestions"][0]["grade"] == "proven"
+    assert target.read_bytes() == text.encode("latin-1")
+    assert link.is_symlink() and target.stat().st_mode & 0o777 == 0o444
+
+
+HANGS = """
+import sys
+from sagax._autofix.run_task import Task
+from sagax._autofix.subprocess_runs import run
+
+print(run(Task(sys.argv[1], trial=True), 1.0).status)
+"""
+
+
+def test_a_run_that_takes_too_long_is_ended(tmp_path, run_python):
+    script = tmp_path / "waits.py"
+    script.write_text("import time\ntime.sleep(600)\n")
+    assert run_python("-c", HANGS, script).stdout == "timeout\n"
+
+
+def test_a_run_without_explain_loads_none_of_its_checks(tmp_path, run_python):
+    script = tmp_path / "plain.py"
+    script.write_text(
+        "import sys\nimport jax\nprint(float(jax.jit(jax.grad(lambda x: x * x))(3.0)))\n"
+        "print([m for m in sys.modules if m.startswith(('sagax._autofix.checks', 'sagax._autofix.repairs'))])\n"
+    )
+    assert run_python("-m", "sagax", "run", script).stdout == "6.0\n[]\n"

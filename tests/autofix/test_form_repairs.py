@@ -25,6 +25,50 @@ CASES = {
         """,
         "tuple_arguments", ["    return jax.jvp(f, (x,), tangents=(t,))"],
     ),
+    "a view that is assigned to": (
+        "ValueError", "assignment destination is read-only", {}, "canvas[0] = 1.0",
+        """
+        import numpy as np
+        def frame(canvas):
+            canvas[0] = 1.0
+            return canvas
+        def show(x):
+            return frame(np.asarray(x))
+        """,
+        "numpy_copy", ["    return frame(np.array(x))"],
+    ),
+    "an argument of an exported function": (
+        "ValueError", "Dtype mismatch for args[1]: expected float32 and called with int32", {},
+        "exported.call(weights, rows)",
+        """
+        import jax.numpy as jnp
+        def handle(exported, weights, rows):
+            rows = jnp.array(rows)
+            return exported.call(weights, rows)
+        """,
+        "match_dtype", ["    rows = jnp.array(rows, dtype=jnp.float32)"],
+    ),
+    "a tangent of another dtype": (
+        "TypeError",
+        "custom_jvp: Custom JVP rule rule for function f must produce primal and tangent outputs with "
+        "corresponding shapes and dtypes",
+        {"expected": "float32[2]", "got": "float16[2]"}, "return f(x), g * t",
+        """
+        def rule(primals, tangents):
+            (x,), (t,) = primals, tangents
+            return f(x), g * t
+        """,
+        "match_dtype", ["    return f(x), (g * t).astype('float32')"],
+    ),
+    "a transfer that is disallowed": (
+        "JaxRuntimeError", "Disallowed host-to-device transfer", {}, "step(state, batch)",
+        """
+        import jax
+        def run(step, state, batch):
+            return step(state, batch)
+        """,
+        "device_put", ["    return step(jax.device_put(state), batch)"],
+    ),
     "one seed for two draws": (
         "TypeError", "normal: unexpected PRNG key type <class 'int'>", {},
         "random.normal(seed, (n,))",
@@ -681,3 +725,44 @@ def test_objects_are_compared_by_their_arrays():
     wanted = "return ~jnp.array_equal(ravel_pytree(plane)[0], ravel_pytree(FLAT)[0])"
     texts = [after.replace("jax.flatten_util.", "") for kind, after in found]
     assert any(wanted.replace("jnp", "jax.numpy") in t or wanted in t for t in texts), texts
+
+
+def test_axes_of_a_mapped_and_compiled_function():
+    text = program(
+        """
+        import jax
+        axes = {"w": 0}
+        many = jax.jit(jax.vmap(predict, in_axes=(axes, None)))
+        other = jax.vmap(make)
+        y = many(members, x)
+        """
+    )
+    found = repaired(
+        "ValueError", text, "many(members, x)",
+        message="vmap: vmap in_axes specification must be a tree prefix of the corresponding value: in_axes[0] is a "
+        "dict with keys 'w', but params is a dict with keys 'scale', 'w'. The keys differ: 'scale' only in params.",
+    )  # fmt: skip
+    assert ("in_axes", text.replace('{"w": 0}', '{"w": 0, "scale": None}')) in found
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_an_entry_that_a_body_stores(read):
+    text = program(
+        f"""
+        from jax import lax
+        def body(state, x):
+            state = dict(state)
+            state["loss"] = x
+            return state, x
+        out = lax.scan(body, {{"t": 0}}, xs)
+        print({'out[0]["loss"]' if read else "out"})
+        """
+    )
+    found = repaired(
+        "TypeError", text, "return state, x",
+        message="scan of body: scan body function carry input and carry output must have the same pytree structure, "
+        "but they differ\n the carry input is a dict with keys 't', but the carry output is a dict with keys "
+        "'loss', 't'. The keys differ: 'loss' only in the carry output.",
+    )  # fmt: skip
+    dropped = ("drop_entry", text.replace('    state["loss"] = x\n', ""))
+    assert (dropped in found) is not read

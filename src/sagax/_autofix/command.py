@@ -23,32 +23,6 @@ from sagax._src.diagnostics.model import Diagnostic, Trust
 _NOT_PYTHON = {"SyntaxError", "IndentationError", "TabError", "UnicodeDecodeError"}
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of the command to a parser."""
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument(
-        "--apply", action="store_true", help="ask which verified repair to make, and make it"
-    )
-    parser.add_argument(
-        "--seconds", type=float, default=8.0, help="how long to try repairs (default: 8)"
-    )
-    parser.add_argument(
-        "--once", action="store_true", help="run the script once, and try no repairs"
-    )
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="try repairs even if the script writes files, uses the network or starts processes",
-    )
-    parser.add_argument(
-        "--sandbox",
-        action="store_true",
-        help="try repairs where what the script writes is forgotten, and without network (Linux)",
-    )
-    parser.add_argument("script", metavar="SCRIPT.py, NOTEBOOK.ipynb or SXnnnn")
-    parser.add_argument("args", nargs=argparse.REMAINDER)
-
-
 def main(options: argparse.Namespace) -> int:
     """Explain a script or a code; return the exit status, 1 if there was something to explain."""
     if re.fullmatch(r"SX\d{4}", options.script):

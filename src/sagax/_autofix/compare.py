@@ -9,6 +9,8 @@ from typing import Any
 from sagax._autofix.run_task import Outcome
 
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
+# as the number in it is printed
+_SCALAR_ARRAY = re.compile(r"Array\(([-+\w.]+), dtype=\w+(?:, weak_type=True)?\)")
 _RELATIVE, _ABSOLUTE = 1e-3, 2e-4
 
 
@@ -35,6 +37,7 @@ def _same_text(expected: str, got: str, wildcard: bool) -> bool:
             text = re.sub(r"\b(True|False)\b", "?", text)
         return re.sub(r"\s+", "", _NUMBER.sub("#", text))
 
+    expected, got = (_SCALAR_ARRAY.sub(r"\1", text) for text in (expected, got))
     if normalize(expected) != normalize(got):
         return False
     pairs = zip(_NUMBER.findall(expected), _NUMBER.findall(got), strict=False)

@@ -589,7 +589,7 @@ def _compares_classes(stack: Any) -> bool:
 
 
 def _check_one_hot(ins: list[Any]) -> tuple[type[Warning], str] | None:
-    """Return the warning for labels that are counted from 1, the last of which is no class.
+    """Return the warning for labels that are counted from 1: the last is no class.
 
     Other labels outside of the classes may be meant to become zeros, as those of padding are.
     """

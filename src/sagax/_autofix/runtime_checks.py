@@ -42,6 +42,7 @@ from sagax._src.core.dtypes import DtypeTruncationWarning
 from sagax._src.core.trace import Tracer, evaluation, state
 from sagax._src.diagnostics import cautions, events
 from sagax._src.diagnostics.boundary import function_name
+from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import function_code
 from sagax._src.diagnostics.spans import (
@@ -83,8 +84,10 @@ class RuntimeChecks:
         warnings.simplefilter("always", UserWarning)
         self._watch_warnings()
         self._watch_print()
+        events.debug_printed.function = self._check_debug_print
         self._watch_logging()
         self._watch_jit()
+        self._watch_kernels()
         numeric_checks.install(package, self.add, lambda: self.busy)
         watch_gradients(package, self)
         instrument.install(self.effects.hooks())
@@ -92,6 +95,7 @@ class RuntimeChecks:
         impure.install(self.add)  # its clocks call those of `host`
         self.inputs.install()
         keys.watch_vmap(self.add)
+        keys.excuse_common_numbers()
         structure.watch_x64(self.add)
         watch_conversions(package, self.add)
 
@@ -125,6 +129,18 @@ class RuntimeChecks:
             except SyntaxError:
                 self.sources[file] = None
         return self.sources[file]
+
+    def _watch_kernels(self) -> None:
+        def called(check: Any) -> None:
+            try:
+                check()
+            except SagaxError as error:
+                if error.code != "SX0132":
+                    raise
+                category = type(f"{type(error).__name__}", (UserWarning,), {"code": error.code})
+                self.add(category, str(error.args[0]), error.facts.get("traceback") or error._stack)
+
+        events.kernel_called.function = called
 
     # -- warnings and prints --------------------------------------------------------------------
 
@@ -174,6 +190,15 @@ class RuntimeChecks:
             real(*args, **kwargs)
 
         builtins.print = watched
+
+    def _check_debug_print(self, text: str) -> None:
+        if "Tracer(" in text:
+            self.add(
+                cautions.SideEffectWarning,
+                "the text of debug.print is made once, while the function is traced, and shows no value",
+                source_stacks.stack(),
+                values=_local_tracers(),
+            )
 
     def _watch_logging(self) -> None:
         make = logging.getLogRecordFactory()

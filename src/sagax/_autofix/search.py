@@ -288,6 +288,8 @@ class _Search:
                 compile(texts[file], file, "exec")
             except (SyntaxError, ValueError, IndexError):
                 return None
+        if all(text == self.sources[file].text for file, text in texts.items()):
+            return None  # the edits cancel out
         key = tuple(sorted(texts.items()))
         if key in self.tried:
             return None

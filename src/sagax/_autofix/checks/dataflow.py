@@ -14,6 +14,7 @@ from sagax._src import source_stacks
 from sagax._src.core.families import IDENTITY
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
 from sagax._src.core.primitive import Primitive
+from sagax._src.core.tangents import has_zero_derivative
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.spans import is_backward, span_at
 from sagax._src.higher_order.call import jit_p
@@ -245,15 +246,11 @@ def _is_reduced(value: Any, used: dict[int, list[Step]], returned: set[int]) -> 
 
 # --- gradients that are 0 --------------------------------------------------------------------------
 
-_FLAT = {
-    "argmax", "argmin", "ceil", "eq", "floor", "ge", "gt", "is_finite", "le", "lt", "ne", "round", "sign",
-}  # fmt: skip
-
 
 def _has_no_slope(eqn: Any) -> bool:
     if eqn.primitive.name == "convert_element_type":
         return np.dtype(eqn.outvars[0].aval.dtype).kind in "biu"
-    return eqn.primitive.name in _FLAT
+    return has_zero_derivative(eqn.primitive)
 
 
 def constant_zero(value: Any, equations: Sequence[Any]) -> bool:
@@ -302,7 +299,7 @@ def check_zero_gradients(
             if step.eqn.primitive.name == "stop_gradient" and not stops:
                 stopped = True
                 break
-            if step.eqn.primitive.name == "stop_gradient" or _has_no_slope(step.eqn):
+            if _has_no_slope(step.eqn):
                 flat.append(step)
                 continue
             reached.update(id(v) for v in step.outs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import io
+import re
 import sys
 import types
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +45,8 @@ _STORING = {"add", "setdefault", "update"}
 _TRACES, _STAGES = "_trace_now", "stage"
 _LOOPS = ("scan", "while_loop", "fori_loop", "cond", "switch", "map")
 _MAX_OBJECTS = 30_000
+# names of what counts traces on purpose: these updates belong into a traced function
+_TRACE_COUNTER = re.compile(r"trac(?:e|ing)|compil", re.IGNORECASE)
 
 
 class Effects:
@@ -190,6 +193,8 @@ class Effects:
             self._report(site, owner, name, traced, None)
 
     def _report(self, site: Site, owner: Any, name: str | None, traced: bool, span: Any) -> None:
+        if not traced and _counts_traces(site):
+            return
         span = span or site.source.span(site.node)
         if traced and not isinstance(site.node, ast.AugAssign) and name is not None:
             self.pending.append((site, owner, name, span))  # it may be restored
@@ -244,6 +249,14 @@ class Effects:
         start = _start_of_trace(frames)
         inside = [f for f in frames[:start] if f is not own]
         return start is not None and not any(name in f.f_code.co_cellvars for f in inside)
+
+
+def _counts_traces(site: Site) -> bool:
+    """Return whether a statement adds a constant to what is called after traces or compilations."""
+    node = site.node
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.value, ast.Constant):
+        return False
+    return _TRACE_COUNTER.search(site.source.code(node.target)) is not None
 
 
 def _is_unreturned_argument(owner: Any, attribute: str) -> bool:

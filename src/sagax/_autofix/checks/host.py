@@ -51,7 +51,7 @@ class HostChecks:
         self.add = add
         self.last: CodePosition | None = None  # the latest call of the user
         self.calls = 0  # calls of compiled functions so far
-        self.waited = 0  # of which the results of the first so many are known to exist
+        self.waited = 0  # the results of the first so many are known to exist
         self.results: dict[int, tuple[Any, int]] = {}  # id -> array, number of its call
         self.started: dict[tuple[int, str], tuple[int, int]] = {}
         self.syncs: dict[tuple[int, int, int], list[int]] = {}

@@ -70,7 +70,7 @@ def _watch_random(watched: Callable[..., Any]) -> None:
             setattr(random, name, watched(function, what))
 
 
-def _watch_numpy(watched: Callable[..., Any], note: Callable[[str], None]) -> None:
+def _watch_numpy(watched: Callable[..., Any], note: Callable[[str, bool], None]) -> None:
     what = "NumPy's generator"
     shared = np.random.rand.__self__  # type: ignore[attr-defined]
     for name in dir(np.random):
@@ -84,23 +84,32 @@ def _watch_numpy(watched: Callable[..., Any], note: Callable[[str], None]) -> No
             return default_rng(seed)
         return _WatchedGenerator(default_rng(seed).bit_generator)
 
-    def method(name: str) -> Callable[..., Any]:
-        real = getattr(np.random.Generator, name)
+    def method(owner: type, name: str) -> Callable[..., Any]:
+        real = getattr(owner, name)
 
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-            note(what)
+            note(what, True)  # libraries draw while they are imported
             return real(self, *args, **kwargs)
 
         call.__name__ = name
         return call
 
-    draws = {
-        name: method(name)
-        for name, value in vars(np.random.Generator).items()
-        if not name.startswith("_") and callable(value) and name not in ("spawn",)
-    }
-    _WatchedGenerator = type("Generator", (np.random.Generator,), draws)
+    def draws(owner: type) -> dict[str, Callable[..., Any]]:
+        return {
+            name: method(owner, name)
+            for name, value in vars(owner).items()
+            if not name.startswith("_") and callable(value) and name not in {"spawn", *_IGNORED}
+        }
+
+    _WatchedGenerator = type("Generator", (np.random.Generator,), draws(np.random.Generator))
     np.random.default_rng = observed
+    real_state = np.random.RandomState
+
+    class Kind(type):
+        def __instancecheck__(cls, value: Any) -> bool:  # as libraries ask of a seed
+            return isinstance(value, real_state)
+
+    np.random.RandomState = Kind("RandomState", (real_state,), draws(real_state))
 
 
 def _watch_environment(note: Callable[[str, bool], None]) -> None:

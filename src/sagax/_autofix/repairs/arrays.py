@@ -806,6 +806,16 @@ def give_size(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
 
 _AUGMENTED_UPDATES: dict[type[ast.operator], tuple[str, str]] = {ast.Add: ("add", ""), ast.Sub: ("add", "-"), ast.Mult: ("multiply", ""),
               ast.Div: ("divide", ""), ast.Pow: ("power", "")}  # fmt: skip
+# without a method of `.at` of their own
+_OPERATORS: dict[type[ast.operator], str] = {
+    ast.Mod: "%",
+    ast.FloorDiv: "//",
+    ast.BitXor: "^",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+}
 
 
 @at_expression
@@ -916,6 +926,10 @@ def _update_text(source: Source, statement: ast.stmt) -> str | None:
         update, sign = _AUGMENTED_UPDATES[type(statement.op)]
         if sign:
             value = sign + source.operand(statement.value)
+    elif isinstance(statement, ast.AugAssign) and type(statement.op) in _OPERATORS:
+        target, update = statement.target, "set"
+        sign = _OPERATORS[type(statement.op)]
+        value = f"{source.code(target)} {sign} {source.operand(statement.value)}"
     else:
         return None
     if not isinstance(target, ast.Subscript):

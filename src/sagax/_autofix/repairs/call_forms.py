@@ -422,8 +422,8 @@ def make_float(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
 
 
 def drop_function_cache(case: Case) -> Iterator[Candidate]:
-    """Remove the cache of a function that gets traced values, which cannot be hashed."""
-    if case.facts.hashed != "tracer":
+    """Remove the cache of a function that gets arrays, which cannot be hashed."""
+    if not case.facts.hashed:
         return
     caches = ("functools.lru_cache", "functools.cache")
     for source, node in case.located([*reversed(case.facts.frames)]):
@@ -435,10 +435,13 @@ def drop_function_cache(case: Case) -> Iterator[Candidate]:
                     if there.meaning(target) not in caches:
                         continue
                     edit = there.delete_decorator(decorator)
-                    title = (
-                        f"do not cache `{name}`: in a compiled program it is computed once anyway"
+                    why = (
+                        "in a compiled program it is computed once anyway"
+                        if case.facts.hashed == "tracer"
+                        else "arrays cannot be hashed"
                     )
-                    yield Candidate("remove_cache", title, (edit,), 1)
+                    title = f"do not cache `{name}`: {why}"
+                    yield Candidate("remove_cache", title, (edit,), 2)
                     return
 
 

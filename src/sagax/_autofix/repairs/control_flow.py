@@ -411,7 +411,7 @@ def as_cond(
     operands = _operands(source, node, body, other, results)
     simple = [_only_returned_value(body), _only_returned_value(other)]
     if returns and not operands and all(v is not None for v in simple):
-        sides = [source.code(v) for v in simple if v is not None]
+        sides = [_in_lambda(source, v) for v in simple if v is not None]
         text = f"{indent}return {cond}({test}, lambda: {sides[0]}, lambda: {sides[1]})"
         return statements, text
     names = [source.fresh("when_true", node), source.fresh("when_false", node)]
@@ -428,6 +428,12 @@ def as_cond(
     left = "return" if returns else f"{', '.join(results)} ="
     pieces.append(f"{indent}{left} {call}")
     return statements, "\n".join(pieces)
+
+
+def _in_lambda(source: Source, value: ast.expr) -> str:
+    """Return the text of a value as the body of a lambda: a tuple needs parentheses there."""
+    text = source.code(value)
+    return f"({text})" if isinstance(value, ast.Tuple) and text[:1] != "(" else text
 
 
 def mutates_objects(block: Sequence[ast.stmt]) -> bool:

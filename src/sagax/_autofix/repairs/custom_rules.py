@@ -241,6 +241,12 @@ def complete_cotangents(case: Case) -> Iterator[Candidate]:
     for value in returned_expressions(source, rule):
         items = value.elts if isinstance(value, ast.Tuple) else [value]
         missing = len(wanted) - (len(parameters(rule)) - 2) - len(items)
+        rest = items[missing:] if missing < 0 else []
+        if rest and all(isinstance(e, ast.Constant) and e.value is None for e in rest):
+            edits.append(
+                source.replace(value, tuple_text([source.code(e) for e in items[:missing]]))
+            )
+            continue
         if missing < 0 or (missing == 0 and isinstance(value, ast.Tuple)):
             return
         entries = [source.code(e) for e in items] + ["None"] * missing

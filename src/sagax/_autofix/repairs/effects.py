@@ -18,10 +18,16 @@ from sagax._src.diagnostics.model import Edit, Span
 
 @at_expression
 def use_debug_print(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """Rewrite `print(x)` in a traced function as `debug.print`."""
+    """Rewrite `print(x)` and `debug.print(f"{x}")` in a traced function as `debug.print`."""
     statement = source.statement(node)
     for call in source.nodes(ast.Call, statement):
-        if not isinstance(call.func, ast.Name) or call.func.id != "print" or call.keywords:
+        debug = source.meaning(call.func) == "jax.debug.print"
+        if debug and (
+            len(call.args) != 1 or not isinstance(call.args[0], ast.JoinedStr | ast.BinOp)
+        ):
+            continue
+        plain = isinstance(call.func, ast.Name) and call.func.id == "print" and not call.keywords
+        if not plain and not debug:
             continue
         formatted = _FormatString(case, source)
         text = " ".join([formatted.part(arg) for arg in call.args])
@@ -31,7 +37,9 @@ def use_debug_print(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         function, imports = source.spell("jax.debug.print")
         quote = '"' if '"' not in text else "'"
         prefix = "f" if formatted.static else ""
-        new = f"{function}({', '.join([prefix + quote + text + quote, *formatted.values])})"
+        options = [f"{k.arg}={source.code(k.value)}" for k in call.keywords if k.arg]
+        values = [prefix + quote + text + quote, *formatted.values]
+        new = f"{function}({', '.join([*values, *options])})"
         title = "print when the compiled program runs, with the values"
         yield Candidate("debug_print", title, (source.replace(call, new), *imports), 1)
 

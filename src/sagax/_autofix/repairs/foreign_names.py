@@ -46,6 +46,38 @@ _RENAMED = {
     "jax.experimental.optimizers.adam": "jax.example_libraries.optimizers.adam",
     "jax.experimental.optimizers.sgd": "jax.example_libraries.optimizers.sgd",
     "jax.nn.logsoftmax": "jax.nn.log_softmax", "jax.nn.logsigmoid": "jax.nn.log_sigmoid",
+    "jax.random.KeyArray": "jax.Array", "jax.random.PRNGKeyArray": "jax.Array", "jax.prng.PRNGKeyArray": "jax.Array",
+    "jax.random.default_rng": "jax.random.key", "jax.random.seed": "jax.random.key",
+    "jax.random.standard_normal": "jax.random.normal", "jax.random.integers": "jax.random.randint",
+    "jax.random.random": "jax.random.uniform", "jax.random.gaussian": "jax.random.normal",
+    "jax.experimental.PartitionSpec": "jax.sharding.PartitionSpec",
+    "jax.interpreters.pxla.PartitionSpec": "jax.sharding.PartitionSpec",
+    "jax.experimental.sharding.NamedSharding": "jax.sharding.NamedSharding",
+    "jax.sharding.MeshPspecSharding": "jax.sharding.NamedSharding",
+    "jax.experimental.stax.serial": "jax.example_libraries.stax.serial",
+    "jax.experimental.stax.Dense": "jax.example_libraries.stax.Dense",
+    "jax.experimental.optimizers.momentum": "jax.example_libraries.optimizers.momentum",
+    "jax.experimental.optimizers.rmsprop": "jax.example_libraries.optimizers.rmsprop",
+    "jax.experimental.host_callback.barrier_wait": "jax.effects_barrier",
+    "jax.experimental.vectorize.vectorize": "jax.numpy.vectorize",
+    "jax.core.Primitive": "jax.extend.core.Primitive", "jax.core.jaxpr_as_fun": "jax.extend.core.jaxpr_as_fun",
+    "jax.core.raise_to_shaped": "jax.core.get_aval", "jax.core.concrete_aval": "jax.core.get_aval",
+    "jax.lib.xla_bridge.device_count": "jax.device_count", "jax.lib.xla_bridge.devices": "jax.devices",
+    "jax.lib.xla_bridge.default_backend": "jax.default_backend",
+    "jax.tree_util.build_tree": "jax.tree.unflatten", "jax.soft_pmap": "jax.pmap",
+    "jax.api.jit": "jax.jit", "jax.api.grad": "jax.grad", "jax.api.vmap": "jax.vmap",
+    "jax.nn.normalize": "jax.nn.standardize", "jax.nn.softargmax": "jax.nn.softmax",
+    "jax.numpy.fix": "jax.numpy.trunc", "jax.numpy.clamp": "jax.numpy.clip", "jax.numpy.cast": "jax.numpy.asarray",
+    "jax.numpy.object": "object", "jax.numpy.str": "str", "jax.numpy.complex": "complex",
+    "jax.numpy.long": "jax.numpy.int64", "jax.numpy.half": "jax.numpy.float16",
+    "jax.numpy.repeat_interleave": "jax.numpy.repeat", "jax.numpy.chunk": "jax.numpy.split",
+    "jax.numpy.swapdims": "jax.numpy.swapaxes", "jax.numpy.range": "jax.numpy.arange",
+    "jax.numpy.lgamma": "jax.scipy.special.gammaln", "jax.numpy.topk": "jax.lax.top_k",
+    "jax.numpy.reduce_prod": "jax.numpy.prod", "jax.numpy.reduce_any": "jax.numpy.any",
+    "jax.numpy.reduce_all": "jax.numpy.all", "jax.scipy.misc.logsumexp": "jax.scipy.special.logsumexp",
+    "jax.scipy.integrate.trapz": "jax.scipy.integrate.trapezoid",
+    "jax.experimental.optimizers": "jax.example_libraries.optimizers", "jax.experimental.stax": "jax.example_libraries.stax",
+    "jax.experimental.ode.build_odeint": "jax.experimental.ode.odeint",
 }  # fmt: skip
 
 # where a function may live that a script looks for elsewhere
@@ -139,6 +171,42 @@ def import_existing_name(case: Case) -> Iterator[Candidate]:
                     edits = [source.replace(statement, line)]
                 title = f"import `{last}` from `{root}`" + (": the nearest name" if near else "")
                 yield Candidate("renamed_function", title, tuple(edits), rank)
+
+
+def replace_host_callback(case: Case) -> Iterator[Candidate]:
+    """Replace the calls of `host_callback`, which is gone, by those of `jax.debug`."""
+    if "host_callback" not in case.facts.message:
+        return
+    for source in case.sources.values():
+        edits: list[Edit] = []
+        statements = [
+            s
+            for s in source.nodes((ast.ImportFrom, ast.Import))  # type: ignore[arg-type]
+            if any("host_callback" in f"{getattr(s, 'module', '')}.{a.name}" for a in s.names)
+        ]
+        for call in source.nodes(ast.Call):
+            module, _, name = source.meaning(call.func).rpartition(".")
+            if module != "jax.experimental.host_callback" or not call.args:
+                continue
+            given = ", ".join(source.code(a) for a in call.args)
+            if name == "id_print":
+                text, more = source.spell("jax.debug.print")
+                what = keyword_value(call, "what")
+                label = f"{what.value}: " if isinstance(what, ast.Constant) else ""
+                quote = '"' if '"' in source.text else "'"
+                text = f"{text}({quote}{label}{{}}{quote}, {source.code(call.args[0])})"
+            elif name == "id_tap":
+                text, more = source.spell("jax.debug.callback")
+                text = f"{text}({given})"
+            else:
+                return
+            if not isinstance(source.parents.get(call), ast.Expr):
+                return  # the result is used
+            edits += [source.replace(call, text), *more]
+        if edits and len(statements) == 1:
+            edits.append(source.delete(statements[0]))
+            title = "use `jax.debug`: `host_callback` is gone"
+            yield Candidate("debug_print", title, tuple(dict.fromkeys(edits)), 0)
 
 
 def import_from_existing_module(case: Case) -> Iterator[Candidate]:

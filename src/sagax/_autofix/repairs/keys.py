@@ -19,6 +19,7 @@ def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     key = key_argument(call) if call is not None else None
     if call is not None and key is not None:
         yield from _split_earlier(source, call, key)
+        yield from _keep_parts(source, call, key)
         yield from _split_into_more(source, call, key)
         yield from _split_for_call(case, source, call, key)
         yield from _fold_in_key(case, source, call, key)
@@ -46,6 +47,28 @@ def _split_earlier(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Ca
     yield Candidate(
         "split_key", "split the key before its first use, and keep both parts", edits, 0
     )
+
+
+def _keep_parts(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
+    """Rewrite `sub = split(key)[1]` as `key, sub = split(key)`, where the key is used again."""
+    name = source.code(key)
+    if not isinstance(key, ast.Name):
+        return
+    scope: ast.AST = source.function(call) or source.tree
+    for split in source.calls_of("jax.random.split", within=scope):
+        part = source.parents.get(split)
+        statement = source.parents.get(part) if part is not None else None
+        if not isinstance(part, ast.Subscript) or not isinstance(statement, ast.Assign):
+            continue
+        if len(split.args) != 1 or source.code(split.args[0]) != name:
+            continue
+        target = statement.targets[0]
+        if statement.value is not part or not isinstance(target, ast.Name):
+            continue
+        if statement.lineno < call.lineno and target.id != name:
+            text = f"{name}, {target.id} = {source.code(split)}"
+            title = f"keep the other key of the split as `{name}`"
+            yield Candidate("split_key", title, (source.replace(statement, text),), 0)
 
 
 def _split_into_more(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:

@@ -10,7 +10,14 @@ from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.control_flow import bound_before
 from sagax._autofix.repairs.effects import evaluate_eagerly
-from sagax._autofix.repairs.source_file import INDENT, Source, declared_names, loads, stores
+from sagax._autofix.repairs.source_file import (
+    INDENT,
+    Source,
+    declared_names,
+    last_name,
+    loads,
+    stores,
+)
 from sagax._src.diagnostics.model import Edit
 
 # methods that store their last argument in their object
@@ -50,8 +57,24 @@ def store_in_callback(case: Case, source: Source, node: ast.AST) -> Iterator[Can
     callback, imports = source.spell("jax.debug.callback")
     barrier = _barrier_edits(case)
     title = "keep the value when the compiled program runs, by a callback"
+    # terms that are summed would be those of all calls so far
+    grows = _is_summed(source, node)
     for edits in _callback_edits(case, source, node, callback):
-        yield Candidate("callback", title, (*edits, *imports, *barrier), 3)
+        yield Candidate("callback", title, (*edits, *imports, *barrier), 3, allows=grows)
+
+
+def _is_summed(source: Source, node: ast.AST) -> bool:
+    """Return whether a value is appended to a list whose elements are summed."""
+    lists = {
+        source.code(c.func.value)
+        for c in source.nodes(ast.Call, node)
+        if isinstance(c.func, ast.Attribute) and c.func.attr in ("append", "extend")
+    }
+    return any(
+        last_name(c.func) in ("sum", "mean") and source.code(c.args[0]) in lists
+        for c in source.nodes(ast.Call)
+        if c.args
+    )
 
 
 def _is_leak(case: Case) -> bool:

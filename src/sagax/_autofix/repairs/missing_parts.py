@@ -162,6 +162,7 @@ def drop_new_entry(case: Case) -> Iterator[Candidate]:
     name = source.meaning(call.func).rpartition(".")[2]
     body = argument(call, BODY_POSITION[name], "f")
     for there, value in body_outputs(case, source, body) if body is not None else ():
+        yield from _drop_stores(case, there, value, keys)
         carried = value.elts[0] if name == "scan" and isinstance(value, ast.Tuple) else value
         for definition in reaching_definitions(case, there, carried):
             display = definition.node
@@ -175,6 +176,26 @@ def drop_new_entry(case: Case) -> Iterator[Candidate]:
             title = f"leave out {', '.join(keys)}: a carry keeps its entries, and nothing reads it"
             edit = definition.source.replace(display, text)
             yield Candidate("drop_entry", title, (edit,), 0)
+
+
+def _drop_stores(
+    case: Case, source: Source, value: ast.expr, keys: list[str]
+) -> Iterator[Candidate]:
+    """Drop the statements of a body that store the new entries, as in `state["loss"] = loss`."""
+    body = source.function(value)
+    if body is None or any(_is_read(case, key) for key in keys):
+        return
+    stores = [
+        statement
+        for statement in source.nodes(ast.Assign, body)
+        if isinstance(at := statement.targets[0], ast.Subscript)
+        and isinstance(at.slice, ast.Constant)
+        and repr(at.slice.value) in keys
+    ]
+    if len(stores) == len(keys):
+        title = f"leave out {', '.join(keys)}: a carry keeps its entries, and nothing reads it"
+        edits = tuple(source.delete(statement) for statement in stores)
+        yield Candidate("drop_entry", title, edits, 0)
 
 
 def drop_text_entry(case: Case) -> Iterator[Candidate]:
@@ -203,7 +224,8 @@ def _is_read(case: Case, key: str) -> bool:
             if repr(constant.value) != key:
                 continue
             parent = source.parents.get(constant)
-            if not isinstance(parent, ast.Dict):
+            stored = isinstance(parent, ast.Subscript) and isinstance(parent.ctx, ast.Store)
+            if not isinstance(parent, ast.Dict) and not stored:
                 return True
     return False
 

@@ -116,7 +116,10 @@ def _is_only(source: Source, function: ast.AST, given: ast.expr, call: ast.Call)
     """Return whether a variable holds the value of a call, and is read nowhere else."""
     if not isinstance(given, ast.Name) or source.assigned(given.id, function) != [call]:
         return False
-    reads = [u for u in source.uses(given.id, function) if isinstance(u.ctx, ast.Load)]
+    own = set(ast.walk(call))  # x = where(mask, x, -inf)
+    reads = [
+        u for u in source.uses(given.id, function) if isinstance(u.ctx, ast.Load) and u not in own
+    ]
     return reads == [given]
 
 

@@ -28,6 +28,8 @@ def convert_booleans(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
         text = f"~{source.primary(node.operand)}"
         title = "the negation of a Boolean array is `~`"
         yield Candidate("astype", title, (source.replace(node, text),), 1)
+        if isinstance(source.parents.get(node), (ast.Call, ast.Subscript, ast.Return)):
+            return  # a mask is wanted
         sides = [node.operand]
     elif isinstance(node, ast.BinOp):
         sides = [node.left, node.right]

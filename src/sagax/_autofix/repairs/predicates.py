@@ -34,7 +34,12 @@ def reduce_condition(case: Case) -> Iterator[Candidate]:
 
 @at_expression
 def reduce_predicate(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """Reduce the predicate of a cond that is an array."""
+    """Reduce the predicate of a cond, or of a check, that is an array."""
+    if "check takes a scalar pred" in case.facts.message:
+        for call in source.nodes(ast.Call, source.statement(node)):
+            if source.meaning(call.func).endswith("checkify.check") and call.args:
+                yield from _reduced(source, call.args[0], "hold {}", (_ALL, _ANY))
+        return
     if "Pred must be a scalar" not in case.facts.message:
         return
     for call in source.calls_of("jax.lax.cond", within=source.statement(node)):

@@ -12,6 +12,8 @@ import sagax._autofix.repairs.axis_order as axis_order
 import sagax._autofix.repairs.boolean_logic as boolean_logic
 import sagax._autofix.repairs.buffers as buffers
 import sagax._autofix.repairs.caches as caches
+import sagax._autofix.repairs.call_arguments as call_arguments
+import sagax._autofix.repairs.call_corrections as call_corrections
 import sagax._autofix.repairs.call_forms as call_forms
 import sagax._autofix.repairs.callbacks as callbacks
 import sagax._autofix.repairs.calls as calls
@@ -29,6 +31,7 @@ import sagax._autofix.repairs.dims as dims
 import sagax._autofix.repairs.effects as effects
 import sagax._autofix.repairs.foreign_names as foreign_names
 import sagax._autofix.repairs.hoisting as hoisting
+import sagax._autofix.repairs.host_arrays as host_arrays
 import sagax._autofix.repairs.host_waits as host_waits
 import sagax._autofix.repairs.index_bounds as index_bounds
 import sagax._autofix.repairs.key_lanes as key_lanes
@@ -39,9 +42,11 @@ import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.mapped_axes as mapped_axes
 import sagax._autofix.repairs.missing_parts as missing_parts
 import sagax._autofix.repairs.not_a_number as not_a_number
+import sagax._autofix.repairs.operand_forms as operand_forms
 import sagax._autofix.repairs.operands as operands
 import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.predicates as predicates
+import sagax._autofix.repairs.pytree_operands as pytree_operands
 import sagax._autofix.repairs.ranks as ranks
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.singular as singular
@@ -65,16 +70,16 @@ _VALUE_REPAIRS = (
 
 _NAN_REPAIRS = (
     not_a_number.use_log_softmax, singular.use_softmax, not_a_number.mask_softmax, not_a_number.add_jitter, not_a_number.use_cube_root,
-    not_a_number.keep_old_value, singular.guard_operation,
+    not_a_number.keep_old_value, singular.guard_operation, call_arguments.count_steps_from_one,
 )  # fmt: skip
 
 # by class; the base classes of an error are looked up too, the most derived first
 _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "TracerBoolConversionError": (
-        transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_search, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
+        operand_forms.parenthesize_comparisons, transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_search, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
         containers.compare_leaves, arrays.use_jax_numpy, autojit.use_autojit,
     ),
-    "ConcretizationTypeError": (*_VALUE_REPAIRS, traced_programs.give_segment_count),
+    "ConcretizationTypeError": (operand_forms.wrap_sequence, call_arguments.reduce_elementwise, *_VALUE_REPAIRS, traced_programs.give_segment_count),
     "TracerIntegerConversionError": (
         call_forms.assign_update, transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
     ),
@@ -95,13 +100,13 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         key_lanes.use_unused_key, key_lanes.split_for_examples, key_lanes.split_for_iterations, keys.split_key,
     ),
     "DeletedArrayError": (transform_options.copy_donated,),
-    "RuntimeError": (transform_options.copy_donated,),
+    "RuntimeError": (transform_options.copy_donated, call_corrections.name_mesh),
     "NotImplementedError": (
         callbacks.set_vmap_method, unused_results.pass_inplace_false, call_forms.assign_output,
         call_forms.use_supported_value, call_forms.use_symmetric_solver,
     ),
     "TypeError": (
-        control_flow.rewrite_membership,
+        control_flow.rewrite_membership, host_arrays.match_tangent,
         transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, transform_options.set_has_aux, types.reduce_output,
         types.cast_argument_to_float, types.match_carry_types, types.match_branch_types, types.preallocate, arrays.use_at_set,
         types.transpose_operands, effects.use_debug_print, callbacks.set_vmap_method, callbacks.match_declared_result, arrays.use_switch,
@@ -123,14 +128,30 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         foreign_names.use_existing_keyword, missing_parts.return_updated_argument, missing_parts.complete_tuple,
         missing_parts.return_unpacked_values, missing_parts.drop_new_entry, missing_parts.drop_text_entry,
         missing_parts.rename_key,
+        call_arguments.pass_operands, call_arguments.map_over_tuple, call_arguments.bind_plain_argument,
+        call_arguments.give_shape_as_tuple, call_arguments.give_start_for_each_axis, call_arguments.give_update_its_axes,
+        call_arguments.round_bound, call_arguments.swap_loop_functions, call_arguments.convert_for_json,
+        call_arguments.drop_call_of_attribute, call_arguments.reduce_elementwise, call_arguments.complement_mask,
+        call_arguments.unpack_rule_arguments, call_arguments.unwrap_cotangent, call_arguments.show_printed_value,
+        pytree_operands.map_over_leaves, pytree_operands.flatten_tree, pytree_operands.convert_container,
+        pytree_operands.unpack_result,
+        operand_forms.parenthesize_comparisons, operand_forms.wrap_sequence, operand_forms.infer_reshape_size,
+        operand_forms.swap_results, operand_forms.name_bounds, operand_forms.make_index_integer,
+        operand_forms.use_squared_magnitude, operand_forms.return_real_part,
+        call_corrections.number_argnums, call_corrections.give_dimension, call_corrections.give_other_choice,
+        call_corrections.broadcast_choices, call_corrections.bind_decorator_options, call_corrections.take_answer,
+        call_corrections.carry_one_tuple, call_corrections.drop_further_trees, call_corrections.infer_one_size,
+        call_corrections.return_last_value, call_corrections.pack_carry, call_corrections.name_carry_class, call_corrections.map_over_trees,
     ),
     "NameError": (mapped_axes.name_mapped_axis, mapped_axes.use_axis_in_scope),
     "AttributeError": (
         custom_rules.set_rule, foreign_names.use_existing_name, foreign_names.use_array_method,
+        pytree_operands.unpack_result, call_corrections.read_entry, call_corrections.replace_fields,
     ),
-    "ImportError": (foreign_names.import_existing_name, foreign_names.import_from_existing_module),
+    "ImportError": (foreign_names.replace_host_callback, foreign_names.import_existing_name, foreign_names.import_from_existing_module),
     "OverflowError": (call_forms.make_float, types.enable_x64),
     "ValueError": (
+        host_arrays.copy_before_assignment, host_arrays.convert_called_argument,
         static_arguments.make_hashable, transform_options.set_in_axes, axes.change_mapped_axis, calls.complete_in_axes, calls.correct_argument_name,
         devices.move_to_one_device, types.transpose_operands, dims.rewrite_symbolic_loop, operands.give_scalars_an_axis,
         operands.trim_sequences, derivatives.bound_loop, derivatives.use_forward_mode, derivatives.mark_bound_static,
@@ -143,7 +164,15 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         boolean_logic.replace_builtins, call_forms.make_buffer_traced, call_forms.split_for_names, call_forms.give_scan_length,
         call_forms.pad_rows, call_forms.mark_size_static, call_forms.wrap_axes, call_forms.correct_argnums,
         devices.fit_mesh_to_devices, call_forms.count_bound_arguments, mapped_axes.use_axis_in_scope, call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key,
+        call_arguments.scan_over_array, call_arguments.export_jitted, call_arguments.complete_in_specs, call_arguments.name_all_fields,
+        call_arguments.show_printed_value, call_arguments.unwrap_cotangent, call_arguments.round_bound,
+        pytree_operands.convert_container,
+        operand_forms.parenthesize_comparisons, operand_forms.wrap_sequence, operand_forms.infer_reshape_size,
+        operand_forms.swap_results, operand_forms.name_bounds, operand_forms.map_output, operand_forms.relabel_axis,
+        call_corrections.split_unequally, call_corrections.correct_option, call_corrections.name_printed_values, call_corrections.take_one_key,
+        call_corrections.stack_members, call_corrections.give_other_choice,
     ),
+    "JaxRuntimeError": (host_arrays.put_explicitly,),
     "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
     "SideEffectWarning": (
         effects.use_debug_print, effects.log_in_callback, effects.write_in_callback, hoisting.pass_result_of_effect,
@@ -168,7 +197,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "UnrolledLoopWarning": (loops.count_while, loops.rewrite_for, loops.map_comprehension),
     "NaNGradientWarning": (
-        not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation,
+        not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, not_a_number.mask_softmax, singular.guard_operation, call_arguments.count_steps_from_one,
     ),
     "NaNWarning": _NAN_REPAIRS,
     "FloatingPointError": (not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),

@@ -120,7 +120,7 @@ class Source:
         return Edit(Span(self.file, line, column, line, column, "", (self.lines[line - 1],)), text)
 
     def around(self, node: ast.AST, left: str, right: str) -> list[Edit]:
-        """Insert texts before and behind a node, parts of which other edits may replace."""
+        """Insert texts before and behind a node; other edits may replace parts of it."""
         at = self.span(node)
         ends = ((at.line, at.column, left), (at.end_line, at.end_column, right))
         return [self.insert(line, column or 0, text) for line, column, text in ends if text]

@@ -50,6 +50,8 @@ def make_hashable(case: Case) -> Iterator[Candidate]:
             if isinstance(value, ast.List) and form == "tuple({})":
                 text = tuple_text([source.code(e) for e in value.elts])
             edits = [source.replace(value, text)]
+            for there, other in _other_displays(case, name, value):
+                edits.append(there.replace(other, form.format(there.code(other))))
             if back:
                 edits += _conversion_edits(case, name, back.format(name))
             title = f"pass `{name}` as a {form.split('(')[0]}, which can be hashed"
@@ -68,6 +70,17 @@ def _passed_values(case: Case, name: str) -> Iterator[tuple[Source, ast.expr]]:
             value = arguments_passed(case, source, call).get(name)
             if value is not None:
                 yield source, value
+
+
+def _other_displays(case: Case, name: str, value: ast.expr) -> Iterator[tuple[Source, ast.expr]]:
+    """Yield the displays of the kind of a value that other calls pass for the argument."""
+    found = _traced_function(case)
+    if found is None or not isinstance(value, (ast.Dict, ast.Set)):
+        return
+    for source, _, passed in case.calls(found[1]):
+        other = passed.get(name)
+        if other is not None and other is not value and type(other) is type(value):
+            yield source, other
 
 
 def _traced_function(case: Case) -> tuple[Source, Function] | None:

@@ -271,13 +271,19 @@ def share_scope(case: Case) -> Iterator[Candidate]:
 # --- bodies of loops -----------------------------------------------------------------------------
 
 
+# names of what a body gets first
+_FIRST_NAMES = {
+    "fori_loop": {"i", "j", "k", "n", "t", "idx", "index", "step", "it", "iteration", "round_", "_"},
+    "scan": {"carry", "state", "hidden", "c", "h"},
+}  # fmt: skip
+
+
 def swap_body_parameters(case: Case) -> Iterator[Candidate]:
     """Exchange the parameters of a body: fori_loop passes (i, value), scan (carry, x)."""
     message = case.facts.message
     shapes = [case.facts.data.get(key, "").partition("[")[2] for key in ("expected", "got")]
     differs = "must have equal types" in message and shapes[0] != shapes[1]
-    if not differs and "same pytree structure" not in message:
-        return
+    differs = differs or "same pytree structure" in message
     found = find_loop_call(case)
     if found is None:
         return
@@ -290,6 +296,9 @@ def swap_body_parameters(case: Case) -> Iterator[Candidate]:
         if len(names) != 2 or function.args.defaults or function.args.posonlyargs:
             continue
         first, second = names
+        swapped = second.arg in _FIRST_NAMES[name] and first.arg not in _FIRST_NAMES[name]
+        if not differs and not swapped:
+            continue
         edits = (
             source.replace(first, source.code(second)),
             source.replace(second, source.code(first)),
@@ -299,7 +308,10 @@ def swap_body_parameters(case: Case) -> Iterator[Candidate]:
             if name == "fori_loop"
             else "the carry, then x"
         )
-        yield Candidate("argument_order", f"the body gets {order}", edits, 4, assumes=True)
+        rank = 0 if swapped else 4
+        yield Candidate(
+            "argument_order", f"the body gets {order}", edits, rank, assumes=not swapped
+        )
 
 
 # --- results with auxiliary data -----------------------------------------------------------------

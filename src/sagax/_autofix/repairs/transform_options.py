@@ -496,6 +496,8 @@ def find_transform_call(
     for found in case.sources.values():
         for call in found.calls_of(*kinds):
             parent = found.parents.get(call)
+            while isinstance(parent, ast.Call) and parent.func is not call:  # jit(vmap(f))
+                parent = found.parents.get(parent)
             if isinstance(parent, ast.Assign) and any(
                 last_name(t) in called for t in parent.targets
             ):

@@ -47,7 +47,7 @@ def _call_at(source: Source, node: ast.AST, names: tuple[str, ...]) -> ast.Call 
     return found[0] if found else None
 
 
-def _cast_text(source: Source, value: ast.expr, dtype: str, numpy: str) -> str:
+def cast_text(source: Source, value: ast.expr, dtype: str, numpy: str) -> str:
     """Return the text of a value with another dtype."""
     if (
         isinstance(value, ast.Constant)
@@ -251,7 +251,9 @@ def _broadcast_definition(
     source, node = definition.source, definition.node
     numpy, imports = source.spell("jax.numpy")
     text = f"{numpy}.broadcast_to({source.code(node)}, {shape})"
-    yield Candidate("match_shape", title, (source.replace(node, text), *imports), rank)
+    # repeats numbers: whether they are meant so, only the author knows
+    edits = (source.replace(node, text), *imports)
+    yield Candidate("match_shape", title, edits, rank, assumes=True)
 
 
 def _cast_definition(
@@ -261,7 +263,7 @@ def _cast_definition(
     source, node, rest = definition
     numpy, imports = source.spell("jax.numpy")
     if not rest:
-        text = _cast_text(source, node, dtype, numpy)
+        text = cast_text(source, node, dtype, numpy)
     elif isinstance(node, (ast.Name, ast.Attribute)):
         changed = _copy_with_part(source, source.code(node), rest, f"{numpy}.{dtype}", numpy)
         if changed is None:
@@ -442,7 +444,7 @@ def cast_argument_to_float(case: Case, source: Source, node: ast.AST) -> Iterato
             yield from _cast_leaf_to_float(case, source, value, path, numpy, imports)
             return
         if isinstance(value, ast.Constant):
-            text = _cast_text(source, value, "float32", numpy)
+            text = cast_text(source, value, "float32", numpy)
         elif isinstance(known, ast.Call):
             text = f"{source.code(value)}.astype({numpy}.float32)"
         else:
@@ -454,7 +456,7 @@ def cast_argument_to_float(case: Case, source: Source, node: ast.AST) -> Iterato
         if isinstance(known, ast.Constant) or (
             isinstance(known, ast.Call) and source.meaning(known.func).startswith("jax.numpy.")
         ):
-            edit = source.replace(known, _cast_text(source, known, "float32", numpy))
+            edit = source.replace(known, cast_text(source, known, "float32", numpy))
             title = f"make `{name}` floating point where it is made"
             yield Candidate("float_input", title, (edit, *imports), 2)
 
@@ -751,11 +753,14 @@ def transpose_operands(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
             and len(found.args) == 2
         ):
             pairs.append((found, found.args[0], found.args[1]))
+    # the last two axes of stacks of matrices
+    ranks = [case.facts.data.get(k, "").count(",") + 1 for k in ("x", "y")]
+    flip = [".mT" if rank > 2 else ".T" for rank in ranks]
     for whole, left, right in pairs:
         a, b = source.code(left), source.code(right)
         for title, texts in (
-            (f"transpose `{b}`", {right: f"{source.primary(right)}.T"}),
-            (f"transpose `{a}`", {left: f"{source.primary(left)}.T"}),
+            (f"transpose `{b}`", {right: f"{source.primary(right)}{flip[1]}"}),
+            (f"transpose `{a}`", {left: f"{source.primary(left)}{flip[0]}"}),
             ("exchange the operands", {left: b, right: a}),
         ):
             edit = source.replace(whole, substitute(source, whole, texts))

@@ -1,0 +1,16 @@
+# error: AttributeError
+# line: 12
+# depends: -
+# fix: item
+# result: 2.8921
+
+import jax
+import jax.numpy as jnp
+
+
+def forward(params, x):
+    return jnp.tanh(x @ params.w + params.b)
+
+
+params = {"w": jnp.ones((2, 3)), "b": jnp.zeros(3)}
+print(round(float(jax.jit(forward)(params, jnp.ones((1, 2))).sum()), 4))

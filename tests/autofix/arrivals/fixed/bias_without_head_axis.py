@@ -1,0 +1,15 @@
+# One correct fixed version of bias_without_head_axis.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def logits(q, k, bias):
+    scores = jnp.einsum("bhqd,bhkd->bhqk", q, k)
+    return jax.nn.softmax(scores + bias[:, None], axis=-1)
+
+
+q = jnp.sin(jnp.arange(96.0)).reshape(2, 4, 3, 4)
+k = jnp.cos(jnp.arange(96.0)).reshape(2, 4, 3, 4)
+bias = jnp.arange(18.0).reshape(2, 3, 3) / 10
+print(round(float(logits(q, k, bias)[..., 0].sum()), 4))

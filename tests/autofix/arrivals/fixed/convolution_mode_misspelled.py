@@ -1,0 +1,12 @@
+# One correct fixed version of convolution_mode_misspelled.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def smooth(x):
+    kernel = jnp.array([0.25, 0.5, 0.25])
+    return jnp.convolve(x, kernel, mode="same")
+
+
+print([round(float(v), 3) for v in smooth(jnp.array([0.0, 4.0, 0.0, 8.0]))])

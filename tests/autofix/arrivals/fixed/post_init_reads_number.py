@@ -1,0 +1,23 @@
+# One correct fixed version of post_init_reads_number.py
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.tree_util.register_dataclass
+@dataclass
+class Interval:
+    low: jax.Array
+    high: jax.Array
+
+    def __post_init__(self):
+        self.low = jnp.asarray(self.low)
+
+
+@jax.jit
+def width(interval):
+    return interval.high - interval.low
+
+
+print(float(width(Interval(1.0, 3.5))))

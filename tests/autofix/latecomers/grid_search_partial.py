@@ -1,0 +1,41 @@
+# error: none
+# expect: RecompilationWarning
+# jax-differs: jax compiles the fit again for each candidate
+# line: 31
+# also-line: 30
+# depends: -
+# fix: hoist_jit
+# fixed-file: fixed/grid_search_partial.py
+# result: best 0.0001 error 0.0013
+
+"""Ridge regression path: one fit per penalty."""
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+def ridge_fit(X, y, lam):
+    gram = X.T @ X + lam * jnp.eye(X.shape[1])
+    return jnp.linalg.solve(gram, X.T @ y)
+
+
+def holdout_error(w, X, y):
+    return jnp.mean((X @ w - y) ** 2)
+
+
+def sweep(X, y, Xv, yv, lams):
+    errors = {}
+    for lam in lams:
+        fit = jax.jit(partial(ridge_fit, lam=lam))
+        w = fit(X, y)
+        errors[lam] = float(holdout_error(w, Xv, yv))
+    return min(errors, key=errors.get), errors
+
+
+t = jnp.linspace(0.0, 1.0, 24)
+X = jnp.vander(t, 5)
+y = jnp.sin(4 * t) + 0.05 * jnp.cos(40 * t)
+lams = [10.0 ** k for k in range(-4, 4)]
+best, errors = sweep(X[::2], y[::2], X[1::2], y[1::2], lams)
+print("best", best, "error", round(errors[best], 4))

@@ -1,0 +1,45 @@
+# error: TracerBoolConversionError
+# line: 23
+# depends: w, X, y
+# fix: while_loop
+# fixed-file: fixed/armijo_logistic.py
+# result: loss 0.388 ; w [1.625, 1.289]
+
+"""Gradient descent with backtracking for a small logistic regression."""
+import jax
+import jax.numpy as jnp
+
+
+def nll(w, X, y):
+    logits = X @ w
+    return jnp.mean(jnp.logaddexp(0.0, logits) - y * logits)
+
+
+@jax.jit
+def descend(w, X, y):
+    value, g = jax.value_and_grad(nll)(w, X, y)
+    slope = jnp.vdot(g, g)
+    step = 8.0
+    while nll(w - step * g, X, y) > value - 0.5 * step * slope:
+        step = step * 0.5
+    return w - step * g, value
+
+
+def make_data():
+    X = jnp.array([[1.0, 0.2], [0.5, -1.0], [-1.5, 0.3], [-0.7, -0.4],
+                   [2.0, 1.0], [-2.0, 1.5], [0.1, 0.9], [-0.3, -2.0]])
+    y = jnp.array([1.0, 0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.0])
+    return X, y
+
+
+def main():
+    X, y = make_data()
+    w = jnp.zeros(X.shape[1])
+    for it in range(6):
+        w, value = descend(w, X, y)
+    print("loss", round(float(value), 4))
+    print("w", [round(float(v), 3) for v in w])
+
+
+if __name__ == "__main__":
+    main()

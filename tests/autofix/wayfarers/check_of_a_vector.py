@@ -1,0 +1,21 @@
+# error: TypeError
+# expect: TypeError | ValueError
+# line: 14
+# depends: -
+# fix: reduce_test
+# result: -3.5
+
+import jax
+import jax.numpy as jnp
+from jax.experimental import checkify
+
+
+def log_density(x):
+    checkify.check(x > 0, "density of a value that is not positive")
+    return jnp.sum(jnp.log(x) - x)
+
+
+checked = checkify.checkify(jax.jit(log_density))
+error, value = checked(jnp.array([0.5, 1.0, 2.0]))
+error.throw()
+print(round(float(value), 4))

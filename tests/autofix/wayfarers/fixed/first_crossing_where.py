@@ -1,0 +1,13 @@
+# One correct fixed version of first_crossing_where.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def crossing(trace, level):
+    above = trace > level
+    return jnp.where(above, size=1)[0][0]
+
+
+trace = jnp.array([0.1, 0.4, 1.2, 0.8, 2.0])
+print(int(crossing(trace, 1.0)))

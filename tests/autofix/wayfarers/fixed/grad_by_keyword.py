@@ -1,0 +1,13 @@
+# One correct fixed version of grad_by_keyword.py
+import jax
+import jax.numpy as jnp
+
+
+def loss(params, batch):
+    return jnp.mean((batch @ params["w"] + params["b"]) ** 2)
+
+
+params = {"w": jnp.array([1.0, -1.0]), "b": jnp.array(0.5)}
+batch = jnp.array([[1.0, 2.0], [3.0, 5.0]])
+grads = jax.grad(loss)(params, batch)
+print([round(float(v), 3) for v in grads["w"]], round(float(grads["b"]), 3))

@@ -1,0 +1,20 @@
+# One correct fixed version of loss_and_gradient_compared.py
+import jax
+import jax.numpy as jnp
+
+target = jnp.array([1.0, 2.0, 3.0])
+
+
+def loss(w):
+    return jnp.sum((w - target) ** 2)
+
+
+w = jnp.zeros(3)
+steps = 0
+objective = jax.jit(loss)
+value = objective(w)
+while value > 1e-3:
+    w = w - 0.25 * jax.grad(loss)(w)
+    value = objective(w)
+    steps += 1
+print(steps, [round(float(v), 2) for v in w])

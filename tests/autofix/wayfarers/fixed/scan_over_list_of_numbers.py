@@ -1,0 +1,14 @@
+# One correct fixed version of scan_over_list_of_numbers.py
+import jax
+import jax.numpy as jnp
+
+rates = [0.1, 0.2, 0.05]
+
+
+def grow(capital, rate):
+    capital = capital * (1 + rate)
+    return capital, capital
+
+
+final, path = jax.lax.scan(grow, 100.0, jnp.array(rates))
+print(round(float(final), 3), path.shape)

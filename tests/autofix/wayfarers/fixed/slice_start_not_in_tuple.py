@@ -1,0 +1,13 @@
+# One correct fixed version of slice_start_not_in_tuple.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def window(signal, start):
+    piece = jax.lax.dynamic_slice(signal, (start,), (4,))
+    return piece - piece.mean()
+
+
+signal = jnp.arange(10.0) ** 2
+print([round(float(v), 3) for v in window(signal, 3)])

@@ -1,0 +1,12 @@
+# One correct fixed version of sum_over_dim.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def normalize(scores):
+    scores = jnp.exp(scores - scores.max(axis=-1, keepdims=True))
+    return scores / jnp.sum(scores, axis=-1, keepdims=True)
+
+
+print(round(float(normalize(jnp.arange(6.0).reshape(2, 3))[0, 2]), 4))

@@ -1,0 +1,18 @@
+# One correct fixed version of tangent_rule_unpacked.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.custom_jvp
+def log1pexp(x):
+    return jnp.log1p(jnp.exp(x))
+
+
+@log1pexp.defjvp
+def log1pexp_rule(primals, tangents):
+    (x,), (t,) = primals, tangents
+    slope = 1 - 1 / (1 + jnp.exp(x))
+    return log1pexp(x), slope * t
+
+
+print(round(float(jax.grad(log1pexp)(2.0)), 4))

@@ -1,0 +1,19 @@
+# One correct fixed version of while_functions_swapped.py
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def halvings(x):
+    def unfinished(state):
+        value, count = state
+        return value > 1.0
+
+    def halve(state):
+        value, count = state
+        return value / 2, count + 1
+
+    return jax.lax.while_loop(unfinished, halve, (x, 0))[1]
+
+
+print(int(halvings(100.0)))

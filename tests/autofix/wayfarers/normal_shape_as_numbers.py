@@ -1,0 +1,14 @@
+# error: TypeError
+# expect: TypeError | ValueError
+# line: 12
+# depends: -
+# fix: shape_as_tuple
+# result: (6, 2) True
+
+import jax
+import jax.numpy as jnp
+
+key_w, key_x = jax.random.split(jax.random.key(3))
+weights = jax.random.normal(key_w, 4, 2)
+x = jax.random.normal(key_x, (6, 4))
+print(jnp.tanh(x @ weights).shape, bool(jnp.all(jnp.abs(jnp.tanh(x @ weights)) < 1)))
