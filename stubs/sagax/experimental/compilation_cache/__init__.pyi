@@ -1,0 +1,1 @@
+"""Provide `compilation_cache`, which manages the cache of executables on disk."""

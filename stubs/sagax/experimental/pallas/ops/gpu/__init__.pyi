@@ -1,0 +1,1 @@
+"""Provide the ready-made kernels under the names that GPUs have for them."""

@@ -1,0 +1,1 @@
+"""Tell the version of jaxlib; older jax had functions of the compiler here."""

@@ -1,0 +1,5 @@
+"""The shape is called."""
+
+import sagax.numpy as snp
+
+print(snp.zeros(3).shape())  # expect-error
