@@ -1,10 +1,14 @@
 """Measure sagax beside JAX, and print the ratio of every row.
 
     python -m benchmarks --jax-python .venv-jax/bin/python [--quick] [--only NAME ...]
+    python -m benchmarks --jax-python .venv-jax/bin/python --only growth [--quick]
+    python -m benchmarks --jax-python .venv-jax/bin/python --sweep [--only numpy.sort call]
 
 Each library has its own interpreter; for each row both get a process, and these take turns, so
 that what disturbs the machine disturbs both. A full run is written to benchmarks/results as a page
 and as data. Let the machine be quiet: other load makes the spread wide and the ratio doubtful.
+`--only growth` measures how times grow with the size of a program (see benchmarks/growth.py),
+`--sweep` every public function and every form of a call (see benchmarks/sweep.py).
 """
 
 from __future__ import annotations
@@ -16,10 +20,10 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks import report
+from benchmarks import growth, report, sweep
 from benchmarks.measure import FULL, QUICK, ROOT, Result, Side, measure
 from benchmarks.rows import Row
-from benchmarks.table import ROWS, SHORT
+from benchmarks.table import GPU, ROWS, SHORT
 
 RESULTS = Path(__file__).resolve().parent / "results"
 
@@ -43,6 +47,12 @@ def arguments() -> argparse.Namespace:
         action="store_true",
         help="three minutes: some rows of each kind (or those of --only), wider spread",
     )
+    parser.add_argument(
+        "--sweep", action="store_true", help="every public function and every form of a call"
+    )
+    parser.add_argument(
+        "--gpu", action="store_true", help="the rows that tell most on a GPU, on its device"
+    )
     parser.add_argument("--only", nargs="+", metavar="NAME", help="rows whose name begins so")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     parser.add_argument("--output", type=Path, help="folder for the results, of any run")
@@ -62,7 +72,9 @@ def interpreter(text: str) -> str:
     return path
 
 
-def chosen(names: list[str] | None, quick: bool) -> list[Row]:
+def chosen(names: list[str] | None, quick: bool, gpu: bool) -> list[Row]:
+    if names is None and gpu:
+        return [row for row in ROWS if row.name in GPU]
     if names is None:
         return [row for row in ROWS if not quick or row.name in SHORT]
     rows = [row for row in ROWS if row.name.startswith(tuple(names))]
@@ -86,9 +98,49 @@ def facts(results: list[Result], sides: tuple[Side, Side], load: float) -> dict[
     return about
 
 
+def measure_growth(args: argparse.Namespace) -> int:
+    """Measure the exponents of growth; write the table as a full run does."""
+    if args.list:
+        print("\n".join(f"{name:18} {case.title}" for name, case in growth.CASES.items()))
+        return 0
+    ours, theirs = Side("sagax", args.sagax_python, "sagax"), Side("jax", args.jax_python, "jax")
+    lines, over = growth.measure_all(ours, theirs, repeats=1 if args.quick else 2)
+    if not args.quick or args.output:
+        folder = args.output or RESULTS
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{datetime.date.today().isoformat()}-{report.machine()}-growth.md"
+        path.write_text(growth.page(lines, report.revision(ROOT)))
+        print(f"written: {path}")
+    if over:
+        print(f"steeper than {growth.BOUND}: {', '.join(over)}")
+    return 1 if over and args.check else 0
+
+
+def measure_sweep(args: argparse.Namespace) -> int:
+    """Measure the sweep; write its report, sorted by ratio."""
+    ours, theirs = Side("sagax", args.sagax_python, "sagax"), Side("jax", args.jax_python, "jax")
+    load = os.getloadavg()[0]
+    found = list(sweep.sweep(ours, theirs, args.only))
+    about = facts([], (ours, theirs), load)
+    text = sweep.page(found, about)
+    print(text if args.only else "\n".join(text.splitlines()[:60]))
+    if not args.only or args.output:
+        folder = args.output or RESULTS
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = f"{datetime.date.today().isoformat()}-{report.machine()}-sweep"
+        (folder / f"{stem}.md").write_text(text)
+        (folder / f"{stem}.json").write_text(sweep.data(found, about))
+        print(f"written: {folder / stem}.md, .json")
+    return 1 if args.check and any(r.slow for r in found) else 0
+
+
 def main() -> int:
     args = arguments()
-    rows = chosen(args.only, args.quick)
+    if args.sweep:
+        return measure_sweep(args)
+    if args.only == ["growth"]:
+        return measure_growth(args)
+    rows = chosen(args.only, args.quick, args.gpu)
     if args.list:
         for row in rows:
             print(f"{row.name:20} {row.title}" + (f"; at most {row.bound:g}" if row.bound else ""))
@@ -112,7 +164,7 @@ def main() -> int:
             print(f"    {result.failure}", flush=True)
 
     about = facts(results, (ours, theirs), load)
-    full = not (args.quick or args.only or args.self_check)
+    full = not (args.quick or args.gpu or args.only or args.self_check)
     if full or args.output:
         folder = args.output or RESULTS
         folder.mkdir(parents=True, exist_ok=True)
