@@ -1,4 +1,4 @@
-"""Generate pages of the documentation: README and its like, and one page per public module.
+"""Generate pages of the documentation: changelog, contributing, public modules, and the index of errors.
 
 This is a hook of mkdocs. The page of a module lists its public names; names that several modules share
 are described on the first page.
@@ -6,6 +6,8 @@ are described on the first page.
 
 from __future__ import annotations
 
+import ast
+import functools
 import importlib
 import inspect
 import re
@@ -25,7 +27,9 @@ MODULES = (
     "sagax.custom_batching", "sagax.custom_derivatives", "sagax.flatten_util", "sagax.experimental", "sagax.experimental.checkify",
 )  # fmt: skip
 
-ASSUMED = "Examples assume `import numpy as np, sagax, sagax.numpy as snp`, and modules such as `lax` by their names."
+MOST_OVERLOADS = 4
+
+ASSUMED = "Examples assume `import numpy as np`, `import sagax`, `import sagax.numpy as snp`, and modules such as `lax` by their names."
 
 
 def public(module: ModuleType) -> Iterator[tuple[str, Any]]:
@@ -51,19 +55,86 @@ def signature(value: Any) -> str:
     return str(found.replace(parameters=plain, return_annotation=inspect.Signature.empty))
 
 
+@functools.cache
+def stub(name: str) -> dict[str, list[ast.FunctionDef]]:
+    """Return the definitions in the stub of a module, by name."""
+    path = (ROOT / "stubs").joinpath(*name.split("."))
+    path = path / "__init__.pyi" if path.is_dir() else path.with_suffix(".pyi")
+    found: dict[str, list[ast.FunctionDef]] = {}
+    if path.exists():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.FunctionDef):
+                found.setdefault(node.name, []).append(node)
+    return found
+
+
+def signatures(name: str, member: str, value: Any) -> list[str]:
+    """Write how a member is called, with types where the stub has them: a line for each overload, if they are few."""
+    found = stub(name).get(member, [])
+    if not 0 < len(found) <= MOST_OVERLOADS:
+        kind = "class " if inspect.isclass(value) else ""
+        return [f"{kind}{member}{signature(value)}"]
+    lines = []
+    for node in found:
+        result = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+        lines.append(f"{member}({ast.unparse(node.args)}){result}")
+    return lines
+
+
+def category(value: Any) -> str:
+    """Name the category of a function: the private module that defines it."""
+    stem = (getattr(value, "__module__", None) or "").rpartition(".")[2]
+    return stem.lstrip("_").replace("_", " ").capitalize()
+
+
+def source(value: Any) -> str:
+    """Name the file and line that define a value, or nothing where they are not known."""
+    try:
+        path = Path(inspect.getsourcefile(inspect.unwrap(value)) or "")
+        line = inspect.getsourcelines(inspect.unwrap(value))[1]
+    except (TypeError, OSError):
+        return ""
+    inside = path.is_relative_to(ROOT)
+    return f"Defined in `{path.relative_to(ROOT).as_posix()}`, line {line}." if inside else ""
+
+
+def api_index() -> str:
+    """Write the list of modules, each with its first line."""
+    lines = ["# API reference", "", ASSUMED, "", "| module | |", "|---|---|"]
+    for name in MODULES:
+        first = (inspect.getdoc(importlib.import_module(name)) or "").partition("\n")[0]
+        lines.append(f"| [`{name}`]({name}.md) | {first} |")
+    return "\n".join(lines) + "\n"
+
+
+def by_category(members: list[tuple[str, Any]]) -> list[str]:
+    """Write a table of names by category, where there are enough of both."""
+    groups: dict[str, list[str]] = {}
+    for member, value in members:
+        groups.setdefault(category(value), []).append(f"[`{member}`](#{member.lower()})")
+    if len(groups) < 4 or len(members) < 40:
+        return []
+    rows = [
+        f"| {group or 'Other'} | {', '.join(names)} |" for group, names in sorted(groups.items())
+    ]
+    return ["| category | names |", "|---|---|", *rows, ""]
+
+
 def page(name: str, seen: dict[int, str]) -> str:
     """Write the page of a module, as Markdown."""
     module = importlib.import_module(name)
     lines = [f"# {name}", "", *paragraphs(inspect.getdoc(module) or ""), "", ASSUMED, ""]
-    for member, value in public(module):
+    members = list(public(module))
+    lines += by_category(members)
+    for member, value in members:
         home = seen.setdefault(id(value), f"{name}.{member}")
         lines += [f"## {member}", ""]
         if home != f"{name}.{member}":
             lines += [f"The same as `{home}`.", ""]
             continue
-        kind = "class " if inspect.isclass(value) else ""
-        lines += ["```python", f"{kind}{member}{signature(value)}", "```", ""]
-        lines += [*paragraphs(inspect.getdoc(value) or ""), ""]
+        lines += ["```python", *signatures(name, member, value), "```", "", source(value), ""]
+        own = not getattr(value, "_is_protocol", False)  # typing may have written its docstring
+        lines += [*paragraphs((own and inspect.getdoc(value)) or ""), ""]
     return "\n".join(lines)
 
 
@@ -108,23 +179,61 @@ def of_the_project(name: str) -> str:
     return re.sub(r"\[([^\]]+)\]\((?:examples|benchmarks|tests|LICENSE)[^)]*\)", r"`\1`", text)
 
 
+def add_primitive() -> str:
+    """Take the tutorial about primitives out of the page for contributors."""
+    text = of_the_project("CONTRIBUTING.md")
+    start = text.index("## Tutorial: add a primitive")
+    body = text[start : text.index("## Tutorial: add a fix")]
+    return body.replace("## Tutorial: add a primitive", "# Add a primitive")
+
+
+# Areas of error codes, by the first code of each.
+AREAS = (
+    (1, "All errors", "Base classes."),
+    (
+        100,
+        "Tracing and types",
+        "Operations on values that are not known while tracing, keys, and dtypes.",
+    ),
+    (201, "Devices and processes", "Backends, donation, shardings and processes."),
+    (241, "Captured values and control flow", "Stale values, and what `autojit` cannot convert."),
+    (401, "Warnings", "Mistakes that run, and give a wrong or a slow result."),
+)
+
+
+def error_index() -> str:
+    """Write the index of error codes, grouped by area, with the first sentence of each page."""
+    lines = ["# Error codes", "", "`sagax explain SX0102` prints one of these pages.", ""]
+    starts = {first: [f"## {title}", "", text, "", "| code | class | meaning |", "|---|---|---|"] for first, title, text in AREAS}  # fmt: skip
+    area = 0
+    for path in sorted((ROOT / "docs" / "errors").glob("SX*.md")):
+        heading, _, body = path.read_text(encoding="utf-8").partition("\n")
+        code, _, name = heading.removeprefix("# ").partition(": ")
+        current = max(first for first in starts if first <= int(code[2:]))
+        if current != area:
+            lines += ["", *starts[current]]
+            area = current
+        meaning = re.split(r"(?<=[.:]) |\n\n", " ".join(body.strip().split("\n\n")[0].split()))[0]
+        lines.append(f"| [{code}]({path.name}) | `{name}` | {meaning.rstrip(':.')} |")
+    return "\n".join(lines) + "\n"
+
+
 def on_config(config: Any) -> Any:
     """Append the pages of modules and of error codes to the navigation."""
     codes = sorted(path.name for path in (ROOT / "docs" / "errors").glob("SX*.md"))
-    config.nav.append({"API": [{name: f"api/{name}.md"} for name in MODULES]})
-    config.nav.append({"Error codes": [f"errors/{name}" for name in codes]})
+    config.nav.append({"API": ["api/index.md", *({name: f"api/{name}.md"} for name in MODULES)]})
+    config.nav.append({"Errors": ["errors/index.md", *(f"errors/{name}" for name in codes)]})
     return config
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages to those of the folder."""
-    for name, path in (
-        ("README", "index"),
-        ("CHANGELOG", "changelog"),
-        ("CONTRIBUTING", "contributing"),
-    ):
+    for name in ("CHANGELOG", "CONTRIBUTING"):
         page_of = of_the_project(f"{name}.md")
-        files.append(File.generated(config, f"{path}.md", content=page_of))
+        files.append(File.generated(config, f"{name.lower()}.md", content=page_of))
+    files.append(File.generated(config, "add_primitive.md", content=add_primitive()))
+    files.append(File.generated(config, "errors/index.md", content=error_index()))
+    files.append(File.generated(config, "api/index.md", content=api_index()))
     seen: dict[int, str] = {}
     for name in MODULES:
         path = f"api/{name}.md"
