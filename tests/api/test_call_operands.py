@@ -1,6 +1,7 @@
 """Host operands and static operands of jitted calls: first calls and later, quick ones give the same."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -91,6 +92,19 @@ def test_numbers_out_of_range_raise_each_time():
     for _ in range(REPEATS):
         with pytest.raises(OverflowError):
             same(2**40)
+
+
+def test_numbers_that_overflow_warn_at_the_line_that_passes_them():
+    double = sagax.jit(lambda x: 2 * x)
+    for x in (1e300, -1e300, 1e300 + 1j):
+        with pytest.warns(RuntimeWarning, match="overflow encountered in cast from") as found:
+            got = double(x)
+        assert np.isinf(np.real(got))
+        assert found[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert double(float("inf")) == np.inf
+        assert double(3.4028234e38) == np.inf  # only the product overflows, on the device
 
 
 def test_settings_between_calls_are_heeded():

@@ -180,7 +180,7 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
     if array is None:
         try:
             array = from_scalar(x, kind, settings.x64)
-        except Exception:  # out of range: the general path raises it
+        except OverflowError:  # the general path raises it, and names the argument
             return None
         array.buffer()
         if shared and x == x:  # nan would be added each time

@@ -612,12 +612,20 @@ def settled(x: ConcreteArray) -> ConcreteArray:
     return x
 
 
+_MAX_FLOAT32 = float(np.finfo(np.float32).max)
+
+
 def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
     """Create a weakly typed array of shape () from a Python number."""
     aval = avals.scalar_aval(kind, x64)
     if kind is int:
         dtypes.check_python_int(x, aval.dtype)
-    host = np.array(x, aval.dtype)
+        host = np.array(x, aval.dtype)
+    elif abs(x) > _MAX_FLOAT32:
+        # may warn, at the user's line
+        host = np.array(dtypes.convert_data(np.array(x), aval.dtype))
+    else:
+        host = np.array(x, aval.dtype)
     host.flags.writeable = False
     return ConcreteArray(aval, host)
 
