@@ -47,8 +47,9 @@ demo: $(VENV)/.with-examples
 demo-distributed: $(VENV)/.with-examples
 	$(PY) examples/data_parallel.py $(ARGS)
 
+# Small shares: else one process gets hundreds of the slow tests at the end, and the others wait.
 test: $(VENV)/.with-examples $(VENV)/.with-test
-	$(PY) -m pytest -n $(JOBS) $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --maxschedchunk 64 $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
 	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/autofix/test_explain.py -n $(JOBS) $(ARGS)
