@@ -13,6 +13,7 @@ import numpy as np
 
 import sagax.experimental.pallas._check as _check
 import sagax.experimental.pallas._expand as _expand
+import sagax.experimental.pallas._fold as _fold
 import sagax.experimental.pallas._frames as _frames
 import sagax.experimental.pallas.triton as triton
 from sagax._src import config, trees
@@ -614,7 +615,9 @@ def _expanded(kernel: Kernel, avals: list) -> ClosedJaxpr:
         run = functools.partial(_expand.run, kernel)
         jaxpr, consts = stage(run, avals)
         found = ClosedJaxpr(jaxpr, consts)
-        if key is not None and not consts:
+        if not kernel.interpret:
+            found = _fold.fold(found)
+        if key is not None and not found.consts:
             memo[key] = found
     return found
 
