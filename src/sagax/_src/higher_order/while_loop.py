@@ -75,7 +75,7 @@ from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, instantiate, moveaxis
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim, move_batch_dims
+from sagax._src.transforms.batch import batch_jaxpr, mapped_outputs, move_batch_dim, move_batch_dims
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
 from sagax._src.transforms.jvp import jvp_jaxpr
@@ -318,7 +318,13 @@ def _(
         # if examples stop at different iterations, every part of the carry is mapped
         return [d is not None or pred_dim is not None for d in out_dims]
 
-    of_carry = carry_fixpoint(LoopOperands([], [d is not None for d in where.carry]), grown).carry
+    def likely(marks: LoopOperands) -> Sequence[bool]:
+        # batching a body takes long: do it once, where it is plain which parts of the carry become mapped
+        within = [d is not None for d in with_carry(marks.carry).body.flat()]
+        return mapped_outputs(body_jaxpr.jaxpr, within) or marks.carry
+
+    first = LoopOperands([], [d is not None for d in where.carry])
+    of_carry = carry_fixpoint(carry_fixpoint(first, likely), grown).carry
     mapped = with_carry(of_carry)
     operands = WhileOperands(
         move_batch_dims(operands.condition_constants, where.condition_constants),
