@@ -557,10 +557,17 @@ def _traced_while(
         same: the identity of both functions, if they are wrappers (see `trace_body`).
     """
     if config.current().disable_jit:
-        value, iterations = init_val, 0
-        while iterations != max_steps and bool(cond_fun(value)):
-            value, iterations = body_fun(value), iterations + 1
-        return value
+        while max_steps != 0:
+            try:
+                goes_on = bool(cond_fun(init_val))
+            except ConcretizationTypeError:
+                break  # a function around it is traced all the same, such as a kernel
+            if not goes_on:
+                return init_val
+            init_val = body_fun(init_val)
+            max_steps = None if max_steps is None else max_steps - 1
+        else:
+            return init_val
     leaves, tree = operand_leaves(function, "init_val", init_val)
     of = f"{function} of {function_name(body_fun)}"
     whole = trees.treedef_tuple((tree,))
