@@ -28,6 +28,7 @@ from sagax.experimental.pallas._check import KernelCheckError, KernelRaceWarning
 from sagax.experimental.pallas._frames import num_programs, program_id
 from sagax.experimental.pallas._memory import MemoryRef, MemorySpace
 from sagax.experimental.pallas._meshes import core_map, kernel
+from sagax.experimental.pallas._needs import others
 from sagax.experimental.pallas._operations import (
     CostEstimate,
     align_to,
@@ -58,3 +59,15 @@ from sagax.experimental.pallas.tpu import SemaphoreType as semaphore
 from sagax.numpy._indexing.windows import Slice
 
 ANY = MemorySpace.ANY
+HOST = MemorySpace.HOST
+
+# What jax's module has beside these.
+__getattr__ = others(
+    __name__,
+    {
+        "kernels that are compiled for a TPU or a GPU of their own": """
+            CompilerParams DeviceIdType enable_debug_checks enable_poison_buffers lower_as_mlir
+            pallas_export_experimental select_ref
+        """
+    },
+)
