@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pallas_cases
+import pallas_rich_cases
 import sagax
 import sagax.numpy as snp
 from sagax.experimental import checkify
@@ -585,6 +586,22 @@ def test_random_kernels_as_jax_interprets_them(seed, interpret, oracle_data):
     want = oracle_data("pallas_kernels")[str(seed)]
     got = pallas_cases.Case(seed).run(sagax, pl, interpret)
     np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+# every kernel compiled, and some of them interpreted
+_RICH = [
+    (seed, seed % 4 == 0 and again)
+    for seed in range(pallas_rich_cases.COUNT)
+    for again in (False, True)
+]
+
+
+@pytest.mark.parametrize(("seed", "interpret"), sorted(set(_RICH)))
+def test_random_kernels_with_more_features(seed, interpret, oracle_data):
+    got = pallas_rich_cases.Case(seed).run(sagax, pl, interpret)
+    for k, x in enumerate(got):
+        want = oracle_data("pallas_kernels")[f"rich.{seed}.{k}"]
+        np.testing.assert_allclose(x, want, rtol=1e-5, atol=1e-5)
 
 
 # The checking interpreter ----------------------------------------------------------------------------
