@@ -8,7 +8,7 @@
 Array([ 0.,  2.,  4.,  6.,  8., 10., 12., 14.], dtype=float32)
 """
 
-from sagax.experimental.pallas import mosaic_gpu, tpu, triton
+from sagax.experimental.pallas import _needs, mosaic_gpu, tpu, triton
 from sagax.experimental.pallas._blocks import (
     BlockDim,
     Blocked,
@@ -28,7 +28,6 @@ from sagax.experimental.pallas._check import KernelCheckError, KernelRaceWarning
 from sagax.experimental.pallas._frames import num_programs, program_id
 from sagax.experimental.pallas._memory import MemoryRef, MemorySpace
 from sagax.experimental.pallas._meshes import core_map, kernel
-from sagax.experimental.pallas._needs import others
 from sagax.experimental.pallas._operations import (
     CostEstimate,
     align_to,
@@ -62,7 +61,7 @@ ANY = MemorySpace.ANY
 HOST = MemorySpace.HOST
 
 # What jax's module has beside these.
-__getattr__ = others(
+__getattr__ = _needs.others(
     __name__,
     {
         "kernels that are compiled for a TPU or a GPU of their own": """

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sagax.experimental.pallas._needs import SPARSE_CORE, others
+import sagax.experimental.pallas._needs as _needs
 
-__getattr__ = others(
+__getattr__ = _needs.others(
     __name__,
     {
-        SPARSE_CORE: """
+        _needs.SPARSE_CORE: """
             Indices PackFormat ScalarSubcoreMesh SparseCorePushStreamWarning VectorSubcoreMesh addupdate
             addupdate_compressed addupdate_scatter all_reduce_ffs all_reduce_population_count bitcast cummax cumsum
             fetch_and_add get_sparse_core_info load_expanded load_gather pack parallel_loop scan_count
