@@ -33,6 +33,7 @@ _NOT_STUBBED = {
     "sagax.nn.attention",
     "sagax.nn.normalization",
     "sagax.example_libraries.stax",
+    "sagax.experimental.pallas.tpu_sc",
 }
 _STUBBED = {
     "sagax.tree",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pallas_cases
+import pallas_rich_cases
 import sagax
 import sagax.numpy as snp
 from sagax.experimental import checkify
@@ -353,6 +354,64 @@ def test_mistakes_are_named(options, error, words):
         assert word in text, text
 
 
+def writes(value):
+    def kernel(x_ref, o_ref):
+        o_ref[...] = value(x_ref)
+
+    return kernel
+
+
+def reads(index):
+    def kernel(x_ref, o_ref):
+        o_ref[pl.ds(0, 4)] = x_ref[index]
+
+    return kernel
+
+
+@pytest.mark.parametrize(
+    ("kernel", "error", "words"),
+    [
+        (writes(lambda x: x[...] > 0), ValueError, ["of the block of outputs holds float32", "is bool"]),
+        (writes(lambda x: x[...][:3]), ValueError, ["of the block of outputs have shape (8,)", "or select as many"]),
+        (writes(lambda x: x[...][:1]), ValueError, ["broadcast_to(value, (8,))"]),
+        (writes(lambda x: x * 2), TypeError, ["not references", "ref[...]"]),
+        (writes(lambda x: 2 - x), TypeError, ["not references"]),
+        (reads(pl.ds(6, 4)), ValueError, ["Out of bound slice: start=6, size=4, stride=1, dim=8"]),
+        (reads(pl.ds(2, 4, 2)), ValueError, ["start=2, size=4, stride=2", "elements from 0 to 7"]),
+        (reads(pl.ds(-1, 4)), ValueError, ["start=-1"]),
+    ],
+)  # fmt: skip
+def test_mistakes_within_a_kernel_are_named(kernel, error, words):
+    with pytest.raises(error) as info:
+        call(kernel)
+    text = " ".join(str(info.value).split())
+    for word in words:
+        assert word in text, text
+
+
+def test_an_index_map_that_returns_nothing():
+    with pytest.raises(ValueError, match="index map of args.0. returns None"):
+        call(grid=(2,), in_specs=[pl.BlockSpec((4,), lambda i: None)])
+
+
+def test_a_grid_that_is_a_numpy_array():
+    spec = pl.BlockSpec((4,), lambda i: (i,))
+    got = call(grid=np.array([2]), in_specs=[spec], out_specs=spec)
+    assert got.tolist() == list(range(8))
+
+
+@modes
+def test_loops_with_traced_bounds_while_jit_is_off(interpret):
+    def kernel(x_ref, o_ref):
+        total = sagax.lax.fori_loop(0, pl.program_id(0) + 1, lambda i, t: t + x_ref[i], 0.0)
+        o_ref[...] = snp.full(4, total)
+
+    spec = pl.BlockSpec((4,), lambda i: (i,))
+    with sagax.disable_jit():
+        got = call(kernel, grid=(2,), in_specs=[spec], out_specs=spec, interpret=interpret)
+    assert got.tolist() == [0, 0, 0, 0, 9, 9, 9, 9]
+
+
 def test_swapped_arguments_of_a_block_specification():
     with pytest.raises(TypeError, match="swap the two arguments"):
         pl.BlockSpec(lambda i: (i,), (4,))
@@ -527,6 +586,22 @@ def test_random_kernels_as_jax_interprets_them(seed, interpret, oracle_data):
     want = oracle_data("pallas_kernels")[str(seed)]
     got = pallas_cases.Case(seed).run(sagax, pl, interpret)
     np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+# every kernel compiled, and some of them interpreted
+_RICH = [
+    (seed, seed % 4 == 0 and again)
+    for seed in range(pallas_rich_cases.COUNT)
+    for again in (False, True)
+]
+
+
+@pytest.mark.parametrize(("seed", "interpret"), sorted(set(_RICH)))
+def test_random_kernels_with_more_features(seed, interpret, oracle_data):
+    got = pallas_rich_cases.Case(seed).run(sagax, pl, interpret)
+    for k, x in enumerate(got):
+        want = oracle_data("pallas_kernels")[f"rich.{seed}.{k}"]
+        np.testing.assert_allclose(x, want, rtol=1e-5, atol=1e-5)
 
 
 # The checking interpreter ----------------------------------------------------------------------------
@@ -807,19 +882,19 @@ def test_the_cost_of_a_function_is_as_in_jax():
 
 def test_waits_that_never_end_are_found():
     def kernel(x_ref, o_ref, sem):
-        pl.semaphore_signal(sem, 2)
+        pl.semaphore_signal(sem, x_ref[0].astype(np.int32))
         pl.semaphore_wait(sem, 3)
         o_ref[...] = x_ref[...]
 
     memory = [pl.tpu.SemaphoreType.REGULAR]
     f = functools.partial(pl.pallas_call, kernel, Out((4,), f32), scratch_shapes=memory)
-    x = values(4)
+    x = np.arange(2, 6, dtype=f32)
     with pytest.raises(pl.KernelCheckError, match="never ends") as caught:
         f(interpret=pl.tpu.InterpretParams())(x)
     assert "pl.semaphore_wait(sem, 3)" in str(caught.value)
     error, found = checkify.checkify(f())(x)
     assert "never ends" in error.get()
-    np.testing.assert_array_equal(f()(x), x)  # compiled, a wait ends at once
+    np.testing.assert_array_equal(f()(x), x)  # compiled, a wait ends at once if its count is data
 
 
 def test_what_lies_behind_a_bounded_slice_is_not_seen():

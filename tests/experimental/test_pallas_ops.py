@@ -95,3 +95,45 @@ def test_mistakes_are_named():
         ops.layer_norm(snp.ones((2, 3)), snp.ones(2), snp.ones(3))
     with pytest.raises(ValueError, match="last axis"):
         ops.softmax(snp.ones((2, 3)), axis=0)
+
+
+def decoded(q, k, v, starts=0, ends=None, scale=0.25):
+    """Return attention of one query to a range of keys, its sums of exponentials and greatest scores."""
+    k, v = (np.repeat(x, q.shape[1] // x.shape[2], 2) for x in (k, v))
+    at = np.arange(k.shape[1])
+    inside = (at >= np.reshape(starts, (-1, 1))) & (
+        at < np.reshape(k.shape[1] if ends is None else ends, (-1, 1))
+    )
+    scores = np.where(inside[:, None], np.einsum("bhd,bkhd->bhk", q, k) * scale, -np.inf)
+    most = scores.max(-1)
+    weights = np.exp(scores - most[..., None])
+    return np.einsum("bhk,bkhd->bhd", weights, v), weights.sum(-1), most
+
+
+@pytest.mark.parametrize(
+    ("options", "arguments"),
+    [
+        ({}, {}),
+        ({"start_idx": [3, 0], "kv_seq_len": [50, 20]}, {"starts": [3, 0], "ends": [50, 20]}),
+        ({"kv_seq_len": [50, 20], "block_k": 7}, {"ends": [50, 20]}),
+        ({"sm_scale": 0.3, "block_k": 16, "interpret": True}, {"scale": 0.3}),
+    ],
+)
+def test_decoding_attends_to_a_range_of_keys(options, arguments):
+    q, k, v = values(2, 8, 16), values(2, 60, 2, 16, seed=1), values(2, 60, 2, 16, seed=2)
+    options = {n: np.array(x) if isinstance(x, list) else x for n, x in options.items()}
+    total, weight, most = decoded(q, k, v, **arguments)
+    found, residuals = ops.gqa(q, k, v, **options, return_residuals=True)
+    np.testing.assert_allclose(found, total / weight[..., None], rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(residuals[0], weight, rtol=1e-4)
+    np.testing.assert_allclose(residuals[1], most, rtol=1e-4, atol=1e-5)
+    plain = ops.gqa(q, k, v, **options, normalize_output=False)
+    np.testing.assert_allclose(plain, total, rtol=1e-4, atol=1e-4)
+
+
+def test_decoding_with_keys_that_all_heads_share():
+    q, k = values(2, 8, 16), values(2, 60, 16, seed=1)
+    total, weight, _ = decoded(q, k[:, :, None], k[:, :, None])
+    np.testing.assert_allclose(ops.mqa(q, k, k), total / weight[..., None], rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="no multiple"):
+        ops.gqa(q, k.reshape(2, 60, 1, 16).repeat(3, 2), k.reshape(2, 60, 1, 16).repeat(3, 2))

@@ -280,3 +280,45 @@ def test_errors_name_the_very_leaf(call, words):
         call()
     for word in words:
         assert word in str(error.value)
+
+
+def test_a_loop_in_a_traced_function_while_jit_is_off():
+    def count(n):
+        return lax.fori_loop(0, n, lambda i, total: total + i, 0)
+
+    with sagax.disable_jit():
+        jaxpr = sagax.make_jaxpr(count)(5)
+    assert [e.primitive.name for e in jaxpr.jaxpr.eqns if e.primitive.name == "while"]
+    assert sagax.core.eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, 5) == [10]
+
+
+def test_a_carry_that_a_collective_makes_equal_is_not_mapped():
+    def total(x):
+        def step(carry, _):
+            return lax.psum(x + carry, "rows"), None
+
+        return lax.scan(step, 0.0, length=2)[0]
+
+    # 1 + 2 + 3 = 6, then 6 + 3 * 6
+    found = sagax.vmap(total, axis_name="rows", out_axes=None)(snp.array([1.0, 2.0, 3.0]))
+    assert float(found) == 24.0
+
+
+def test_the_carry_that_becomes_mapped_late():
+    def chain(x):
+        def step(_, carry):
+            a, b, c, n = carry
+            return b, c, x + a, n + 1
+
+        return lax.fori_loop(0, x.astype(int), step, (0.0, 0.0, 0.0, 0))
+
+    def numpy_chain(x):
+        a = b = c = n = 0
+        for _ in range(int(x)):
+            a, b, c, n = b, c, x + a, n + 1
+        return a, b, c, n
+
+    xs = np.array([1.0, 4.0, 7.0], np.float32)
+    found = sagax.vmap(chain)(xs)
+    for got, want in zip(found, zip(*map(numpy_chain, xs), strict=True), strict=True):
+        np.testing.assert_array_equal(got, want)

@@ -98,7 +98,7 @@ def find_creation(tracer: Any) -> tuple[Any, str]:
             for eqn in trace.equations:
                 if variable in eqn.outvars:
                     return eqn.traceback, ""
-            path = _input_paths(trace, info).get(variable, "")
+            path = input_paths(trace, info).get(variable, "")
             return None, path if argument is None else argument
         if argument is None:  # a wrapper of an input is an argument of its own function
             names = _argument_names(tracer) if hasattr(tracer, "_trace") else []
@@ -210,7 +210,8 @@ def _dependencies(equations: list[Any], variables: list[Any]) -> tuple[set[int],
     return needed, visited
 
 
-def _input_paths(trace: Any, info: Any) -> dict[Any, str]:
+def input_paths(trace: Any, info: Any) -> dict[Any, str]:
+    """Return the names of the inputs of a trace that records, by variable."""
     if trace.invar_paths:
         return trace.invar_paths
     return dict(zip(getattr(trace, "invars", ()), getattr(info, "arg_names", ()), strict=False))
@@ -221,7 +222,7 @@ def _inspect_trace(trace: Any, variables: list[Any], info: Any) -> _TraceOrigins
     needed, inputs = _dependencies(equations, variables)
     links = dict(trace.argument_links)
     links.update(getattr(trace, "captured", {}).values())
-    names = _input_paths(trace, info)
+    names = input_paths(trace, info)
     paths = [path for atom, path in names.items() if atom in inputs]
     outside = [links[atom] for atom in inputs if atom in links]
     origins = {atom for atom in inputs if atom in names or is_tracer(links.get(atom))}

@@ -62,6 +62,7 @@ from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.batch import (
     batch_jaxpr,
     mapped,
+    mapped_outputs,
     move_batch_dim,
     move_batch_dims,
     unmapped,
@@ -432,9 +433,13 @@ def _(
         in_dims = tuple([0 if m else None for m in marks.flat()])
         return batch_jaxpr(jaxpr, axis, in_dims, (*marks.carry, *[False] * n_stacked))
 
-    marks = carry_fixpoint(
-        where.map(lambda d: d is not None), lambda m: [d is not None for d in batched(m)[1]]
-    )
+    def likely(marks: LoopOperands) -> Sequence[bool]:
+        # batching a body takes long: do it once, where it is plain which parts of the carry become mapped
+        found = mapped_outputs(jaxpr.jaxpr, marks.flat())
+        return marks.carry if found is None else found[:num_carry]
+
+    first = carry_fixpoint(where.map(lambda d: d is not None), likely)
+    marks = carry_fixpoint(first, lambda m: [d is not None for d in batched(m)[1]])
     closed, out_dims = batched(marks)
     # slices may be mapped along any dimension; sequences have theirs after the scanned one
     constants = move_batch_dims(operands.constants, where.constants)

@@ -75,7 +75,7 @@ from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.slicing import dynamic_index_in_dim
 from sagax._src.primitives.structural import convert, instantiate, moveaxis
 from sagax._src.primitives.unsupported import UnsupportedError
-from sagax._src.transforms.batch import batch_jaxpr, move_batch_dim, move_batch_dims
+from sagax._src.transforms.batch import batch_jaxpr, mapped_outputs, move_batch_dim, move_batch_dims
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.discharge import contents, discharge_jaxpr, write_back
 from sagax._src.transforms.jvp import jvp_jaxpr
@@ -318,7 +318,13 @@ def _(
         # if examples stop at different iterations, every part of the carry is mapped
         return [d is not None or pred_dim is not None for d in out_dims]
 
-    of_carry = carry_fixpoint(LoopOperands([], [d is not None for d in where.carry]), grown).carry
+    def likely(marks: LoopOperands) -> Sequence[bool]:
+        # batching a body takes long: do it once, where it is plain which parts of the carry become mapped
+        within = [d is not None for d in with_carry(marks.carry).body.flat()]
+        return mapped_outputs(body_jaxpr.jaxpr, within) or marks.carry
+
+    first = LoopOperands([], [d is not None for d in where.carry])
+    of_carry = carry_fixpoint(carry_fixpoint(first, likely), grown).carry
     mapped = with_carry(of_carry)
     operands = WhileOperands(
         move_batch_dims(operands.condition_constants, where.condition_constants),
@@ -551,10 +557,17 @@ def _traced_while(
         same: the identity of both functions, if they are wrappers (see `trace_body`).
     """
     if config.current().disable_jit:
-        value, iterations = init_val, 0
-        while iterations != max_steps and bool(cond_fun(value)):
-            value, iterations = body_fun(value), iterations + 1
-        return value
+        while max_steps != 0:
+            try:
+                goes_on = bool(cond_fun(init_val))
+            except ConcretizationTypeError:
+                break  # a function around it is traced all the same, such as a kernel
+            if not goes_on:
+                return init_val
+            init_val = body_fun(init_val)
+            max_steps = None if max_steps is None else max_steps - 1
+        else:
+            return init_val
     leaves, tree = operand_leaves(function, "init_val", init_val)
     of = f"{function} of {function_name(body_fun)}"
     whole = trees.treedef_tuple((tree,))

@@ -30,6 +30,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     NonConcreteBooleanIndexError,
 )
+from sagax._src.diagnostics.provenance import input_paths
 from sagax._src.frozen_class import record
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.slicing import dynamic_slice, dynamic_update_slice
@@ -429,6 +430,16 @@ def _parsed_entry(i: Any, size: Any, axis: int, operands: list, function: str) -
             )
         return i.indices(size)
     if sockets.is_window(i):
+        # a view may be read with a mask
+        if function != "ref.at" and type(i.start) is type(size) is type(i.size) is int and i.size:
+            last = i.start + (i.size - 1) * i.stride
+            if not 0 <= i.start <= last < size:
+                raise ArgumentValueError(
+                    f"Out of bound slice: start={i.start}, size={i.size}, stride={i.stride}, dim={size}",
+                    function=function,
+                    argument=where,
+                    expected=f"elements from 0 to {size - 1}",
+                )
         operands.append(i.start)
         return Window(i.size, i.stride)
     if isinstance(i, (Array, np.ndarray)) or hasattr(i, "__jax_array__"):
@@ -859,21 +870,23 @@ def _fitting(function: str, ref: Ref, transforms: tuple, operands: tuple, value:
         value = convert(value, want.dtype)
         have = aval_of(value)
     if not dims.same_shape(have.shape, want.shape):
+        sizes = zip(reversed(have.shape), reversed(want.shape), strict=False)
+        repeats = have.ndim <= want.ndim and all(n == 1 or dims.same(n, m) for n, m in sizes)
         raise ArgumentValueError(
-            f"Invalid shape for `{function}`: the selected elements have shape {want.shape}, and the value "
-            f"has shape {have.shape}",
+            f"Invalid shape for `{function}`: the selected elements {_of(ref)}have shape {want.shape}, and the "
+            f"value has shape {have.shape}",
             function=function,
             argument="value",
             got=value,
             expected=want,
             fix=f"write sagax.numpy.broadcast_to(value, {want.shape})"
-            if len(have.shape) <= len(want.shape)
-            else "give the value the shape of the elements that it replaces",
+            if repeats
+            else "give the value the shape of the elements that it replaces, or select as many: ref[:n] = value",
         )
     if have.dtype != want.dtype:
         raise ArgumentValueError(
-            f"Invalid dtype for `{function}`: the reference holds {dtypes.name(want.dtype)}, and the value "
-            f"is {dtypes.name(have.dtype)}",
+            f"Invalid dtype for `{function}`: the reference {_of(ref)}holds {dtypes.name(want.dtype)}, and the "
+            f"value is {dtypes.name(have.dtype)}",
             function=function,
             argument="value",
             got=value,
@@ -883,6 +896,12 @@ def _fitting(function: str, ref: Ref, transforms: tuple, operands: tuple, value:
             else f"write a number of dtype {dtypes.name(want.dtype)}",
         )
     return stop_gradient(value) if ref.aval.kind == NO_GRAD else value
+
+
+def _of(ref: Ref) -> str:
+    """Name the argument that a reference is, in a message."""
+    known = {} if ref._var is None else input_paths(ref._trace, ref._trace.debug_info)
+    return f"of {known[ref._var]} " if ref._var in known else ""
 
 
 def _both(predicate: Any, a: Any, b: Any) -> bool:
@@ -937,7 +956,15 @@ def _block(self: Any) -> Any:
     return self
 
 
+def _refuse_arithmetic(self: Any, *_: Any) -> Any:
+    fix = "read the reference first: ref[...]; to change it, ref[...] += x"
+    raise ArgumentError("arithmetic takes arrays, not references", got=repr(self.aval), fix=fix)
+
+
+_ARITHMETIC = "add sub mul truediv floordiv mod pow matmul".split()
+_OPERATORS = [*_ARITHMETIC, *["r" + n for n in _ARITHMETIC], "neg", "abs", "lt", "le", "gt", "ge"]
 _METHODS: dict[str, Any] = {
+    **{f"__{n}__": _refuse_arithmetic for n in _OPERATORS},
     "__getitem__": ref_get,
     "__setitem__": ref_set,
     "__iter__": _iterate,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sagax._src.core import memo_keys
 from sagax._src.core.avals import intern_aval
-from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, eval_jaxpr, subjaxprs
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import NamedSharding, with_dimension, without_dimension
 from sagax._src.core.trace import (
@@ -286,6 +286,12 @@ def batch_jaxpr(
     inner = jaxpr.jaxpr
     key = (memo_keys.BATCH, axis, in_dims, force_out)
     found = inner.memo.get(key)
+    if found is None and force_out is not False:
+        # the form without forced outputs may have them all
+        free = inner.memo.get((memo_keys.BATCH, axis, in_dims, False))
+        marks = (force_out,) * len(inner.outvars) if force_out is True else force_out
+        if free is not None and all(d == 0 or not f for d, f in zip(free[1], marks, strict=True)):
+            found = inner.memo[key] = free
     if found is None:
         out_dims: list = []
 
@@ -307,3 +313,18 @@ def batch_jaxpr(
         ]
         found = derived_jaxpr(inner, key, fun, avals, out_dims)
     return found
+
+
+def mapped_outputs(jaxpr: Jaxpr, mapped: Sequence[bool]) -> list[bool] | None:
+    """Return which outputs depend on mapped inputs; None if some equation may have others than that.
+
+    Such are collectives along the mapped axis, and what holds jaxprs.
+    """
+    seen = {v for v, m in zip(jaxpr.invars, mapped, strict=True) if m}
+    for eqn in jaxpr.eqns:
+        p = eqn.primitive
+        if p.is_higher_order or p.batch_collective is not None or eqn.effects:
+            return None
+        if not seen.isdisjoint(eqn.invars):
+            seen.update(eqn.outvars)
+    return [type(v) is Var and v in seen for v in jaxpr.outvars]

@@ -8,7 +8,7 @@
 Array([ 0.,  2.,  4.,  6.,  8., 10., 12., 14.], dtype=float32)
 """
 
-from sagax.experimental.pallas import mosaic_gpu, tpu, triton
+from sagax.experimental.pallas import _needs, mosaic_gpu, tpu, triton
 from sagax.experimental.pallas._blocks import (
     BlockDim,
     Blocked,
@@ -58,3 +58,15 @@ from sagax.experimental.pallas.tpu import SemaphoreType as semaphore
 from sagax.numpy._indexing.windows import Slice
 
 ANY = MemorySpace.ANY
+HOST = MemorySpace.HOST
+
+# What jax's module has beside these.
+__getattr__ = _needs.others(
+    __name__,
+    {
+        "kernels that are compiled for a TPU or a GPU of their own": """
+            CompilerParams DeviceIdType enable_debug_checks enable_poison_buffers lower_as_mlir
+            pallas_export_experimental select_ref
+        """
+    },
+)

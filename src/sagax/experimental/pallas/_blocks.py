@@ -17,6 +17,7 @@ from sagax._src.core.references import AbstractRef
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, TreeError
+from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.trace_bodies import trace_body
 from sagax.experimental.pallas._memory import MemorySpace
@@ -209,6 +210,8 @@ class PrefetchScalarGridSpec(GridSpec):
 
 
 def _normalized_grid(grid: Any) -> tuple[tuple, tuple | None]:
+    if isinstance(grid, np.ndarray) and grid.ndim == 1:
+        grid = tuple(grid)
     entries = tuple(grid) if isinstance(grid, (tuple, list)) else (grid,)
     names = None
     if entries and all(isinstance(e, tuple) for e in entries):
@@ -466,9 +469,18 @@ def _traced_index_map(
     avals: list[Any] = [_INDEX] * len(grid)
     tree = trees.flatten(tuple(range(given)))[1]
 
+    @wraps(index_map)
     def mapped(*indices: Any) -> list:
         found = index_map(*indices)
         found = found if isinstance(found, (tuple, list)) else (found,)
+        if any(x is None for x in found):
+            raise ArgumentValueError(
+                f"the index map of {origin} returns None",
+                function="pallas_call",
+                argument=f"the index map of {origin}",
+                expected=f"{len(shape)} values, one for each dimension",
+                fix=f"return the index of the block: lambda {', '.join('ijklmn'[:given])}: ({'0, ' * len(shape)})",
+            )
         if len(found) != len(shape):
             raise ArgumentValueError(
                 f"the index map of {origin} must return {len(shape)} values to match the block shape, and "

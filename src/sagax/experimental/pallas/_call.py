@@ -13,7 +13,9 @@ import numpy as np
 
 import sagax.experimental.pallas._check as _check
 import sagax.experimental.pallas._expand as _expand
+import sagax.experimental.pallas._fold as _fold
 import sagax.experimental.pallas._frames as _frames
+import sagax.experimental.pallas._waits as _waits
 import sagax.experimental.pallas.triton as triton
 from sagax._src import config, trees
 from sagax._src.argument_checks.functions import check_function
@@ -340,6 +342,8 @@ def _apply(
     operands = [*dynamic, *captured, *leaves]
     if isinstance(traced.interpret, InterpretParams):
         return _checked(traced, operands, out_avals)
+    if not interpret:
+        _waits.check_waits(traced)
     if events.kernel_called.function is not None:
         _observed(traced, operands)
     expanded = _expanded(traced, [aval_of(x) for x in operands])
@@ -614,7 +618,9 @@ def _expanded(kernel: Kernel, avals: list) -> ClosedJaxpr:
         run = functools.partial(_expand.run, kernel)
         jaxpr, consts = stage(run, avals)
         found = ClosedJaxpr(jaxpr, consts)
-        if key is not None and not consts:
+        if not kernel.interpret:
+            found = _fold.fold(found)
+        if key is not None and not found.consts:
             memo[key] = found
     return found
 

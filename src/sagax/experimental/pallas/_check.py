@@ -42,7 +42,7 @@ _SEVERAL = -2
 
 
 class KernelCheckError(SagaxError, ValueError):
-    """A kernel reads or writes memory that it must not, as the checking interpreter found."""
+    """A kernel reads or writes memory that it must not, or waits for ever: found by the checking interpreter, or by tracing."""
 
     __module__ = "sagax.experimental.pallas"
     code = "SX0132"

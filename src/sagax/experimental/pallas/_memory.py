@@ -39,6 +39,7 @@ class MemorySpace(_Space):
     ANY = "any"
     DEFAULT = "default"
     ERROR = "error"
+    HOST = "host"
     INDEX = "index"
     KEY = "key"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from sagax._src.primitives.unsupported import UnsupportedError
@@ -10,6 +10,7 @@ from sagax._src.primitives.unsupported import UnsupportedError
 TPU = "a TPU, and its compiler (libtpu)"
 HOPPER = "an NVIDIA GPU of the Hopper generation or newer, and the Mosaic GPU dialect"
 BLACKWELL = "an NVIDIA GPU of the Blackwell generation, and the Mosaic GPU dialect"
+SPARSE_CORE = "a TPU with SparseCores, and its compiler (libtpu)"
 TRITON = "an NVIDIA GPU, and kernels lowered to Triton"
 _GENERAL = "write the kernel with pallas_call, which runs on CPUs"
 
@@ -29,3 +30,15 @@ def needs(module: str, name: str, needed: str, instead: str = _GENERAL) -> Calla
     refused.__module__ = module
     refused.__doc__ = f"Raise an error: `{name}` needs {needed}. Instead, {instead}."
     return refused
+
+
+def others(module: str, names: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a module: names that jax has there, and what each needs. They raise when called."""
+    needed = {name: text for text, several in names.items() for name in several.split()}
+
+    def find(name: str) -> Any:
+        if name in needed:
+            return needs(module, name, needed[name])
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return find

@@ -23,7 +23,9 @@ from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.references import addupdate_p, get_p, swap_p
 from sagax._src.primitives.structural import convert_element_type_p
+from sagax.experimental.checkify._errors import check_p
 from sagax.experimental.pallas._blocks import Blocked, BlockMapping, Squeezed
+from sagax.experimental.pallas._memory import is_semaphore
 
 # A vectorized kernel holds the values of all programs at a time: at most so many elements of one value.
 _MOST_ELEMENTS = 1 << 27
@@ -134,7 +136,35 @@ class _Shared:
         for k, n in enumerate(self.grid):
             known[self.sizes[k]] = np.int32(n)
         memory = self.jaxpr.invars[len(self.jaxpr.invars) - self.n_scratch :]
-        return _written_first(self.jaxpr, known, dict.fromkeys(memory, False))
+        counted = [v for v in memory if is_semaphore(v.aval)]
+        unread = set(counted) - _observed(self.jaxpr, set(counted))
+        return _written_first(self.jaxpr, known, {v: v in unread for v in memory})
+
+
+def _observed(jaxpr: Jaxpr, refs: set) -> set:
+    """Return those of the references whose contents are read for more than the checks of waits."""
+    used = {v for v in jaxpr.outvars if type(v) is not Literal}
+    found = set()
+    for eqn in reversed(jaxpr.eqns):
+        p, ins = eqn.primitive, eqn.invars
+        if p is check_p and eqn.params["debug"]:
+            continue
+        passed = [(k, v) for k, v in enumerate(ins) if type(v) is not Literal and v in refs]
+        if p is get_p or p is swap_p:
+            if passed and eqn.outvars[0] in used:
+                found.add(ins[0])
+        elif passed and p is not addupdate_p:
+            inner = eqn.params.get("jaxpr")
+            bodies = [b.jaxpr for b in eqn.params["branches"]] if p is cond_p else None
+            if (p is scan_p or p.is_call) and isinstance(inner, ClosedJaxpr):
+                bodies = [inner.jaxpr]
+            skipped = p is cond_p
+            for k, v in passed:
+                if bodies is None or any(_observed(b, {b.invars[k - skipped]}) for b in bodies):
+                    found.add(v)
+        if eqn.effects or p.is_higher_order or not used.isdisjoint(eqn.outvars):
+            used.update(v for v in ins if type(v) is not Literal)
+    return found
 
 
 def _written_first(jaxpr: Jaxpr, known: dict, written: dict) -> bool:
@@ -165,7 +195,7 @@ def _written_first(jaxpr: Jaxpr, known: dict, written: dict) -> bool:
             if not _enter(inner.jaxpr, ins, known, written):
                 return False
         elif not p.is_higher_order and p.reference_rule is not None:
-            _compute(eqn, known)
+            compute(eqn, known)
     return True
 
 
@@ -202,7 +232,7 @@ def _branches_write_first(eqn: Any, known: dict, written: dict) -> bool:
     return True
 
 
-def _compute(eqn: Any, known: dict) -> None:
+def compute(eqn: Any, known: dict) -> None:
     """Compute a scalar whose operands are known."""
     if len(eqn.outvars) != 1 or eqn.outvars[0].aval.shape != () or eqn.effects:
         return
@@ -254,7 +284,7 @@ def _run_resolved(jaxpr: Jaxpr, env: dict, known: dict) -> list:
                 env.update(zip(eqn.outvars, outs, strict=True))
                 continue
         elif p.elementwise or p is convert_element_type_p:
-            _compute(eqn, known)
+            compute(eqn, known)
         out = p.bind(*ins, **eqn.params)
         env.update(zip(eqn.outvars, out if p.multiple_results else [out], strict=True))
     return [x.val if type(x) is Literal else env[x] for x in jaxpr.outvars]

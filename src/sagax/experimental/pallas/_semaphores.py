@@ -5,6 +5,7 @@ A semaphore is a counter. A copy is done when it is started, so that waits end a
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from sagax._src.primitives.structural import convert
 from sagax.experimental.pallas._memory import is_semaphore
 from sagax.experimental.pallas._needs import TPU, unsupported
 from sagax.experimental.pallas._operations import debug_check
+
+NEVER_ENDS = "a wait for a semaphore never ends, as too little was signaled before"
 
 
 def _checked(sem: Any, function: str) -> Any:
@@ -49,33 +52,42 @@ def semaphore_signal(
     if device_id is not None:
         raise unsupported("semaphore_signal(device_id=...)", "several TPUs")
     sem = _checked(sem_or_view, "semaphore_signal")
-    ref_addupdate(sem, None, convert(inc, np.dtype(np.int32)))
+    ref_addupdate(sem, None, _count(inc))
 
 
 def semaphore_wait(sem_or_view: Any, value: Any = 1, *, decrement: bool = True) -> None:
     """Wait until a semaphore has at least `value`, and subtract that.
 
-    Programs run in order, so that signals come before waits. The checking interpreter and `checkify` find waits that
-    never end; elsewhere they end at once.
+    Programs run in order, so that signals come before waits. A wait that never ends is an error: KernelCheckError
+    while the kernel is traced, if the first program shows it by constants. The checking interpreter
+    and `checkify` find all others, which end at once elsewhere.
     """
-    sem = _checked(sem_or_view, "semaphore_wait")
-    count, value = ref_get(sem), convert(value, np.dtype(np.int32))
-    debug_check(
-        count >= value,
-        "a wait for a semaphore never ends: programs before have signaled too little",
-    )
+    _wait(_checked(sem_or_view, "semaphore_wait"), value, decrement)
+
+
+def _wait(sem: Any, value: Any, decrement: bool = True) -> None:
+    value = _count(value)
+    debug_check(ref_get(sem) >= value, NEVER_ENDS)
     if decrement:
         ref_addupdate(sem, None, -value)
 
 
+def _count(n: Any) -> Any:
+    return np.int32(n) if isinstance(n, (int, np.integer)) else convert(n, np.dtype(np.int32))
+
+
 @record(eq=False)
 class AsyncCopy:
-    """A copy from one reference to another: `start` does it, `wait` ends at once."""
+    """A copy from one reference to another: `start` does it, `wait` finds it done.
+
+    `start` adds the number of elements to the semaphores, and `wait` subtracts it.
+    """
 
     src_ref: Any
     dst_ref: Any
     sem: Any = None
     adds: bool = False
+    src_sem: Any = None
 
     def start(self, priority: int = 0, *, add: bool = False) -> None:
         """Copy."""
@@ -84,11 +96,18 @@ class AsyncCopy:
             ref_addupdate(self.dst_ref, None, value)
         else:
             ref_set(self.dst_ref, None, value)
+        for sem in self._semaphores():
+            ref_addupdate(sem, None, _count(math.prod(self.dst_ref.shape)))
 
     def wait(self) -> None:
-        """Do nothing: the copy is done."""
+        """Wait for the end of the copy, which must have been started."""
+        for sem in self._semaphores():
+            _wait(sem, math.prod(self.dst_ref.shape))
 
     wait_send = wait_recv = wait
+
+    def _semaphores(self) -> list:
+        return [_checked(s, "make_async_copy") for s in (self.sem, self.src_sem) if s is not None]
 
 
 def _check_copy(function: str, src: Any, dst: Any) -> None:
@@ -121,7 +140,7 @@ def make_async_copy(src_ref: Any, dst_ref: Any, sem: Any = None, *, src_sem: Any
     [0, 1, 2]
     """
     _check_copy("make_async_copy", src_ref, dst_ref)
-    return AsyncCopy(src_ref, dst_ref, sem)
+    return AsyncCopy(src_ref, dst_ref, sem, src_sem=src_sem)
 
 
 def async_copy(
@@ -135,7 +154,7 @@ def async_copy(
 ) -> AsyncCopy:
     """Start a copy, and return it."""
     _check_copy("async_copy", src_ref, dst_ref)
-    copy = AsyncCopy(src_ref, dst_ref, sem, add)
+    copy = AsyncCopy(src_ref, dst_ref, sem, add, src_sem)
     copy.start(priority)
     return copy
 

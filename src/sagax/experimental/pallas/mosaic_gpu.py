@@ -15,7 +15,7 @@ from sagax._src.frozen_class import record
 from sagax.experimental.pallas._memory import GPUMemorySpace as MemorySpace
 from sagax.experimental.pallas._memory import GPUSemaphoreType as SemaphoreType
 from sagax.experimental.pallas._meshes import GPUMesh as Mesh
-from sagax.experimental.pallas._needs import BLACKWELL, HOPPER, needs
+from sagax.experimental.pallas._needs import BLACKWELL, HOPPER, needs, others
 
 GMEM = MemorySpace.GMEM
 SMEM = MemorySpace.SMEM
@@ -217,5 +217,25 @@ commit_tmem = _blackwell("commit_tmem")
 tcgen05_commit_arrive = _blackwell("tcgen05_commit_arrive")
 tcgen05_mma = _blackwell("tcgen05_mma")
 wait_load_tmem = _blackwell("wait_load_tmem")
+
+# What jax's module has beside these; `kernel` and blocks of `pallas_call` have no use for it.
+__getattr__ = others(
+    __name__,
+    {
+        HOPPER: """
+            ClusterBarrier CopyPartition InterpretGPUParams NDLoopInfo PeerMemRef PipelinePipeline RefType RefUnion
+            Replicated ShapeDtypeStruct Tiling Transform WarpMesh alloc_semaphore async_prefetch async_store_smem atomic_add
+            atomic_and atomic_max atomic_min atomic_or atomic_xor barrier_arrive_and_wait barrier_test
+            broadcasted_iota cluster_ref commit_smem_to_gmem_group find_swizzle force_gpu_interpret_mode
+            griddepcontrol_launch_dependents griddepcontrol_wait im2col_ref inline_mgpu load max min mma
+            multicast_ref print_layout prod remote_ref semaphore_signal semaphore_signal_multicast semaphore_wait
+            set_gpu_interpret_mode store sum transpose_ref wait_gmem_to_smem warp_map wgmma_accumulator_load
+        """,
+        BLACKWELL: """
+            TMEMLayout TryClusterCancelResult async_copy_scales_to_tmem async_copy_smem_to_tmem
+            async_copy_sparse_metadata_to_tmem format_tcgen05_sparse_metadata
+        """,
+    },
+)
 
 __all__ = ["Mesh", "SemaphoreType"]

@@ -24,7 +24,7 @@ from sagax.experimental.pallas._interpret import (
 from sagax.experimental.pallas._memory import SemaphoreType
 from sagax.experimental.pallas._memory import TPUMemorySpace as MemorySpace
 from sagax.experimental.pallas._meshes import TensorCoreMesh
-from sagax.experimental.pallas._needs import TPU, needs, unsupported
+from sagax.experimental.pallas._needs import TPU, needs, others, unsupported
 from sagax.experimental.pallas._operations import reciprocal, when
 from sagax.experimental.pallas._semaphores import (
     async_copy,
@@ -43,6 +43,15 @@ SMEM = MemorySpace.SMEM
 CMEM = MemorySpace.CMEM
 HBM = MemorySpace.HBM
 SEMAPHORE = MemorySpace.SEMAPHORE
+
+
+def create_tensorcore_mesh(axis_name: str, num_cores: int | None = None) -> TensorCoreMesh:
+    """Return `TensorCoreMesh(axis_name=..., num_cores=...)`, its newer name; by default of one core.
+
+    >>> create_tensorcore_mesh("core", num_cores=2).shape["core"]
+    2
+    """
+    return TensorCoreMesh(axis_name, 1 if num_cores is None else num_cores)
 
 
 class GridDimensionSemantics(enum.Enum):
@@ -290,6 +299,19 @@ stateful_normal = needs(__name__, "stateful_normal", TPU, _KEYS)
 stateful_bernoulli = needs(__name__, "stateful_bernoulli", TPU, _KEYS)
 to_pallas_key = needs(__name__, "to_pallas_key", TPU, _KEYS)
 sample_block = needs(__name__, "sample_block", TPU, _KEYS)
+
+# What jax's module has beside these.
+__getattr__ = others(
+    __name__,
+    {
+        TPU: """
+            ACC BufferedRefBase CoreType LoweringException PipelineStep SideEffectType Tiling annotate conv core
+            dma_semaphore emit_pipeline_with_async_prefetch get_tpu_info_for_chip has_memory_space join_bits
+            matmul_acc_lhs matmul_lhs_fifo matmul_pop matmul_pop_fifo matmul_push_rhs pack_elementwise pack_fp6
+            split_bits stochastic_round touch trace_value unpack_elementwise unpack_fp6
+        """
+    },
+)
 
 __all__ = [
     "ARBITRARY",

@@ -6,6 +6,7 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.frozen_class import record
+from sagax._src.runtime.devices import default_backend
 from sagax.experimental.pallas._accesses import (
     atomic_add,
     atomic_and,
@@ -19,7 +20,7 @@ from sagax.experimental.pallas._accesses import (
     operation,
     store,
 )
-from sagax.experimental.pallas._needs import TRITON, needs
+from sagax.experimental.pallas._needs import TRITON, needs, others
 from sagax.experimental.pallas._operations import multiple_of
 from sagax.lax import dot_general
 
@@ -93,8 +94,24 @@ def max_contiguous(x: Any, values: Any) -> Any:
     return x
 
 
+def is_gpu_device() -> bool:
+    """Return whether the default device is a GPU.
+
+    >>> is_gpu_device()
+    False
+    """
+    return default_backend() == "gpu"
+
+
+CUSTOM_CALL_TARGET_NAME = "__gpu$xla.gpu.triton"
+
 elementwise_inline_asm = needs(
     __name__, "elementwise_inline_asm", TRITON, "write the operation with sagax.numpy"
+)
+
+# What jax's module has beside these: descriptions of GPUs.
+__getattr__ = others(
+    __name__, {TRITON: "GpuInfo GpuVersion get_gpu_info get_gpu_info_from_version"}
 )
 
 __all__ = [

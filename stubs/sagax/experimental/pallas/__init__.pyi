@@ -28,6 +28,7 @@ from sagax.experimental.pallas._operations import CostEstimate as CostEstimate
 from sagax.numpy._indexing.windows import Slice as Slice
 
 ANY: Any
+HOST: Any
 
 def align_to(a: Any, alignment: Any) -> Any: ...
 def broadcast_to(a: Any, shape: Sequence[int]) -> Any: ...
