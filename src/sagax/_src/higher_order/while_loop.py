@@ -829,12 +829,17 @@ def _check_bounds(lower: Any, upper: Any) -> None:
 
 
 def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
-    """Return the first index, in the dtype of the bounds, and the number of iterations."""
+    """Return the first index, in the dtype of the bounds, and the number of iterations.
+
+    It has the weak type of the lower bound, unless the upper one has another dtype.
+    """
     first, last = int(lower), int(upper)
     given = [b for b in (lower, upper) if hasattr(b, "dtype") and aval_of(b).dtype != np.bool_]
     if not given:
         return first, max(last - first, 0)
     dtype = dtypes.canonicalize(aval_of(given[0]).dtype, config.current().x64)
+    if not dims.is_dim(lower) and aval_of(lower).weak_type and aval_of(lower).dtype == dtype:
+        return first, max(last - first, 0)
     return np.asarray(first, dtype)[()], max(last - first, 0)
 
 
