@@ -310,11 +310,12 @@ class LoweredStage(_Stage):
                 fix="compile(device_assignment=tuple(sagax.devices()))",
             )
         target = described_devices.on_devices(self._device, assigned)
-        lowered = copy.copy(self._lowered)
-        lowered.shardings = lowered.shardings._replace(
+        lowered, described = copy.copy(self._lowered), self._lowered.shardings
+        assert described is not None  # since the devices are
+        lowered.shardings = described._replace(
             devices=target.devices,
-            arguments=[described_devices.moved(s, assigned) for s in lowered.shardings.arguments],
-            results=[described_devices.moved(s, assigned) for s in lowered.shardings.results],
+            arguments=[described_devices.moved(s, assigned) for s in described.arguments],
+            results=[described_devices.moved(s, assigned) for s in described.results],
         )
         return LoweredStage(
             self._signature, lowered, self._consts, target, self._donor, self._options

@@ -52,15 +52,13 @@ def is_abstract(sharding: Any) -> bool:
     return isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, AbstractMesh)
 
 
-def common_mesh(shardings: Sequence[Any], jaxpr: Jaxpr) -> Mesh | None:
-    """Return the mesh that stands for the abstract ones among the shardings; None: there are none.
+def common_mesh(shardings: Sequence[Any], jaxpr: Jaxpr) -> Mesh:
+    """Return the mesh that stands for the abstract ones among the shardings, of which there is one.
 
     It is a mesh of devices that another sharding or the jaxpr names, else one of described devices.
     """
     named = [s for s in shardings if isinstance(s, NamedSharding)]
     abstract = dict.fromkeys([s.mesh for s in named if is_abstract(s)])
-    if not abstract:
-        return None
     first, *others = abstract
     for other in others:
         if other.size != first.size:
