@@ -53,7 +53,7 @@ def is_abstract(sharding: Any) -> bool:
 
 
 def common_mesh(shardings: Sequence[Any], jaxpr: Jaxpr) -> Mesh:
-    """Return the mesh that stands for the abstract ones among the shardings, of which there is one.
+    """Return the mesh that stands for the abstract ones among the shardings; one of them is.
 
     It is a mesh of devices that another sharding or the jaxpr names, else one of described devices.
     """
