@@ -6,6 +6,7 @@
 #   make test-full        all random programs, damaged artifacts and explained programs, of which the tests run a sample
 #   make test-fast        those that are neither slow nor start processes: under four minutes on two cores
 #   make smoke            the half-minute selection of them
+#   make test-settings    the tests under each of the strict settings of users   SETTINGS="rank dtype" chooses
 #   make lint             ruff and pyright
 #   make test-types       what pyright and mypy report in programs of users
 #   make stubs            the types that users see, written anew after a change of names or signatures
@@ -32,6 +33,7 @@ PY := $(VENV)/bin/python
 PIP := -m pip -qq --disable-pip-version-check
 JOBS ?= 2
 ARGS :=
+SETTINGS := rank dtype checks nans x64
 PYTHON :=
 
 .NOTPARALLEL:
@@ -58,7 +60,7 @@ test-fast: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m "smoke or not (slow or process)" -n $(JOBS) -q $(ARGS)
 
 test-settings: $(VENV)/.with-examples $(VENV)/.with-test  # under the strict settings of users, each in turn
-	for name in rank dtype checks nans x64; do $(PY) -m pytest -n $(JOBS) -q --user-settings=$$name $(ARGS); done
+	status=0; for name in $(SETTINGS); do $(PY) -m pytest -n $(JOBS) -q --user-settings=$$name $(ARGS) || status=1; done; exit $$status
 
 smoke: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m smoke -q $(ARGS)

@@ -75,9 +75,16 @@ _SLOW = re.compile(
     r"|ui/test_ui\.py::test_explained|lowering/test_exact|test_profiler|check/test_command\.py::test_the_examples"
 )
 
+# Tests whose programs promote on purpose, were recorded under the default settings, or assert what settings change.
+_OWN_PROMOTION = re.compile(
+    r"\w+/test_(behavior|against_jax)|test_(strangers|generated_calls|random_programs|strict_settings|config|newer|bad_input|coexistence|libraries)"
+    r"|core/test_(dtypes|x64)|diagnostics/test_nonfinite|numpy/test_(elementwise|weak_types|differential|operators)|lax/test_lax_oracle"
+    r"|ui/|autofix/|check/|lsp/|test_(docs|docstrings|examples|site|jax_internals)"
+)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test with its tier."""
+    """Mark each test with its tier, and those that are not for the settings of users."""
     for item in items:
         name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
         starts_processes = "run_python" in getattr(item, "fixturenames", ())
@@ -87,6 +94,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.unit if name.startswith(_UNIT) else pytest.mark.compile)
         if _SLOW.match(name):
             item.add_marker(pytest.mark.slow)
+        if _OWN_PROMOTION.match(name):
+            item.add_marker(pytest.mark.own_promotion)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -119,7 +128,8 @@ def user_settings(request: pytest.FixtureRequest, settings_stay: None) -> Iterat
     if chosen is None:
         yield
         return
-    if request.node.get_closest_marker("own_promotion"):
+    own = request.node.get_closest_marker("own_promotion")
+    if own is not None and (not own.args or chosen in own.args):
         pytest.skip("the test itself promotes, or asserts what the setting changes")
     from sagax._src import config
 

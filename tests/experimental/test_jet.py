@@ -105,3 +105,18 @@ def test_scaling_structures_and_arguments():
     ):
         with pytest.raises(SagaxError, match="series"):
             wrong()
+
+
+def test_terms_of_python_numbers_are_weakly_typed():
+    one = snp.float32(1)
+    for given, expected in [
+        ((1.0, 0.0, 0.0), [True, True, True]),
+        ((one, 0.0, 0.0), [False, False, False]),
+        ((1.0, one, 0.0), [True, False, False]),
+    ]:
+        for f in (snp.sin, snp.exp, snp.tanh, lambda x: x * x, lambda x: 1 / x):
+            value, terms = jet(f, (0.5,), (given,))
+            assert value.weak_type
+            assert [t.weak_type for t in terms] == expected
+    assert not any(t.weak_type for t in jet(snp.sin, (snp.float32(0.5),), ((1.0, 0.0),))[1])
+    assert not any(t.weak_type for t in jet(lambda x: x * one, (0.5,), ((1.0, 0.0),))[1])

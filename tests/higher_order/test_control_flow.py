@@ -322,3 +322,15 @@ def test_the_carry_that_becomes_mapped_late():
     found = sagax.vmap(chain)(xs)
     for got, want in zip(found, zip(*map(numpy_chain, xs), strict=True), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+def test_the_index_of_a_static_fori_loop_is_a_python_number():
+    """Of bounds of every dtype, as in jax 0.12."""
+    bounds = [(0, 5), (0, snp.array(5)), (snp.array(0), snp.array(5)), (0, np.int8(5))]
+    bounds += [(snp.int8(0), snp.int8(5)), (snp.uint32(0), snp.uint32(5))]
+    for lower, upper in bounds:
+        total = lax.fori_loop(lower, upper, lambda i, a: a * (i + 1), 1)
+        assert (int(total), total.dtype, total.weak_type) == (120, snp.int32, True)
+    start = np.uint32(2**32 - 3)
+    seen = lax.fori_loop(start, np.uint32(2**32 - 1), lambda i, a: a + i, np.uint32(0))
+    assert int(seen) == (2 * start.item() + 1) % 2**32

@@ -10,6 +10,7 @@ import pytest
 
 import sagax
 import sagax.custom_derivatives
+import sagax.experimental.hijax
 import sagax.numpy as snp
 from check_derivatives import check_derivatives
 from sagax import ad_checkpoint, lax

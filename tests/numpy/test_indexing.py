@@ -26,6 +26,7 @@ from sagax._src.primitives.gathering import GatherScatterMode
 from sagax._src.primitives.structural import broadcast_in_dim
 from sagax.numpy._indexing import Slice, ds, getitem
 
+pytestmark = pytest.mark.own_promotion("dtype")  # many write values of other dtypes
 RECORDED = json.loads((Path(__file__).resolve().parents[1] / "data" / "indexing.json").read_text())
 
 

@@ -8,8 +8,6 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sagax._plan import hlo
 from sagax._plan.constraints import BatchConstraints, BatchCut
 from sagax._src import trees, xla
@@ -23,24 +21,10 @@ from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.runtime import devices
+from sagax._src.runtime.described_devices import described_mesh
 from sagax._src.runtime.placements import Placement
 from sagax._src.runtime.shardings import set_mesh
 from sagax._src.xla import EngineError
-
-
-class PlannedDevice:
-    """A device that is only described. Programs can be lowered for it, and not run."""
-
-    platform = "cpu"
-    device_kind = "planned"
-    process_index = 0
-
-    def __init__(self, number: int, client: Any) -> None:
-        self.id = number
-        self.client = client  # of the CPU, for which the program is compiled
-
-    def __repr__(self) -> str:
-        return f"planned:{self.id}"
 
 
 class Leaf(NamedTuple):
@@ -67,11 +51,6 @@ class Partitioned(NamedTuple):
     constrained: Sequence[hlo.SourceLine] = ()  # scans in which the batch was constrained
 
 
-@functools.lru_cache(maxsize=1)
-def _devices(count: int, client: Any) -> tuple[PlannedDevice, ...]:
-    return tuple([PlannedDevice(i, client) for i in range(count)])
-
-
 def planned_mesh(mesh: Any) -> Mesh:
     """Return a mesh of described devices with the axes of `mesh`: a mesh, or a dict of sizes."""
     if isinstance(mesh, Mapping):
@@ -95,10 +74,7 @@ def planned_mesh(mesh: Any) -> Mesh:
         )
     if isinstance(mesh, Mesh) and all(d.platform == "cpu" for d in mesh._flat):
         return mesh  # the step may name it
-    client = devices.backend("cpu").client
-    array = np.empty(mesh.size, object)
-    array[:] = _devices(mesh.size, client)
-    return Mesh(array.reshape(mesh.axis_sizes), mesh.axis_names, mesh.axis_types)
+    return described_mesh(mesh)
 
 
 def _is_spec(x: Any) -> bool:
@@ -222,10 +198,14 @@ def partition(
             kept = functools.update_wrapper(constrained, step)  # for names of donated arguments
             traced = jit(kept, out_shardings=results, keep_unused=True, **given).trace(*structs)
             places = constraints.places
-        lowered = traced.lower()
+        lowered = traced.lower(lowering_platforms=("cpu",))
     low, target = lowered._lowered, lowered._device
     count = described.size
-    partitions = target.devices if isinstance(target, Placement) else _devices(1, None)
+    partitions = (
+        target.devices
+        if isinstance(target, Placement)
+        else described_mesh(AbstractMesh((1,), ("x",)))._flat
+    )
     flags = dict(options or {})
     if low.shardings is not None:
         flags["allow_spmd_sharding_propagation_to_parameters"] = _free(low.shardings.arguments)

@@ -393,9 +393,13 @@ def jet(
     scale = [math.factorial(k) if factorial_scaled else 1 for k in range(1, order + 1)]
     trace = JetTrace(state.trace, order)
 
-    def coefficient(x: Any, t: Any, factor: float) -> Any:
-        t = convert(t if hasattr(t, "aval") else sockets.concrete(t), aval_of(x).dtype)
-        return _times(1 / factor, t)
+    weak = [True] * order  # Python numbers, so that the results of this order are such, too
+
+    def coefficient(k: int, x: Any, t: Any) -> Any:
+        t = t if hasattr(t, "aval") else sockets.concrete(t)
+        if not (aval_of(x).weak_type <= aval_of(t).weak_type):
+            weak[k:] = [False] * (order - k)
+        return _times(1 / scale[k], convert(t, aval_of(x).dtype))
 
     with tracing(fun, "jet"), entered(trace):
         ins = []
@@ -404,14 +408,18 @@ def jet(
                 ins.append(x)
                 continue
             with current(trace.parent):
-                coefficients = [coefficient(x, t, f) for t, f in zip(ts, scale, strict=True)]
+                coefficients = [coefficient(k, x, t) for k, t in enumerate(ts)]
             ins.append(JetTracer(trace, x, coefficients))
         outs, out_tree = trees.flatten(fun(*tree.unflatten(ins)))
         found = [trace.series(o if hasattr(o, "aval") else sockets.concrete(o)) for o in outs]
     results = []
     for s in found:
-        zero = instantiate(Zero(aval_of(s[0])))
+        aval = aval_of(s[0])
+        zero = instantiate(Zero(aval))
         results.append(
-            [zero if t is None else _times(f, t) for t, f in zip(s[1:], scale, strict=True)]
+            [
+                convert(zero if t is None else _times(f, t), aval.dtype, aval.weak_type and w)
+                for t, f, w in zip(s[1:], scale, weak, strict=True)
+            ]
         )
     return out_tree.unflatten([s[0] for s in found]), out_tree.unflatten(results)

@@ -19,7 +19,7 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import UnsupportedArgumentError
-from sagax.numpy._base import as_array, promote_inexact
+from sagax.numpy._base import as_array, promote_inexact, promotes_freely
 from sagax.numpy._fused import fused
 
 
@@ -166,6 +166,7 @@ def _overlaps(size: Any, centers: Array, step: Array) -> Array:
     return _normalized(snp.maximum(common, 0))
 
 
+@promotes_freely
 def _with_repeated_border(size: Any, positions: Array) -> Array:
     """Weights of the cubic with a = -3/4, where the pixels at the border are there twice more."""
     base = snp.floor(positions)

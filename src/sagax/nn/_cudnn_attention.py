@@ -23,6 +23,7 @@ from sagax._src.higher_order.custom_derivatives import custom_vjp
 from sagax._src.lowering.text import quote
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.runtime import devices
+from sagax.numpy._base import promotes_freely
 
 _NAME = "dot_product_attention"
 _F32, _I32 = np.dtype(np.float32), np.dtype(np.int32)
@@ -46,6 +47,7 @@ class Options(NamedTuple):
         return "_".join(words) or "NO_MASK"
 
 
+@promotes_freely
 def attend(
     query: Any,
     key: Any,
@@ -235,6 +237,7 @@ def _stats(logits: Any, np_: Any) -> Any:
         return (np_.log(np_.sum(np_.exp(logits - top), axis=-1, keepdims=True)) + top)[..., 0]
 
 
+@promotes_freely
 def _formula(operands: Sequence[Any], options: Options, with_stats: bool, np_: Any) -> list:
     query, key, value, *rest = operands
     logits = _logits(query, key, rest, options, np_)
@@ -245,6 +248,7 @@ def _formula(operands: Sequence[Any], options: Options, with_stats: bool, np_: A
     return [out, stats] if with_stats else [out]
 
 
+@promotes_freely
 def _grad_formula(operands: Sequence[Any], options: Options, learned: bool, np_: Any) -> list:
     query, key, value, stats, ct, *rest = operands
     out = rest[1] if options.has_bias else rest[0]

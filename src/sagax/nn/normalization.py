@@ -29,6 +29,7 @@ from sagax.numpy._base import (
     number_like,
     operand_inexact,
     promote_inexact,
+    promotes_freely,
     select,
     shape_of,
 )
@@ -149,6 +150,7 @@ def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
 # log-sum-exp --------------------------------------------------------------------------------------
 
 
+@promotes_freely
 @fused
 def _logsumexp(
     x: Any, *others: Any, axes: tuple, keepdims: bool, weighted: bool, return_sign: bool

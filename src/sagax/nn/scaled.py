@@ -20,7 +20,7 @@ from sagax._src.frozen_class import record
 from sagax._src.higher_order.custom_derivatives import custom_vjp
 from sagax._src.primitives.dot_general import dot_general
 from sagax._src.primitives.structural import convert
-from sagax.numpy._base import as_array
+from sagax.numpy._base import as_array, promotes_freely
 
 _F32 = np.dtype(np.float32)
 
@@ -115,6 +115,7 @@ def _unscaled(name: str, argument: str, x: Any, scales: Any) -> Any:
     return (wide * convert(scales, _F32)[..., None]).reshape(x.shape)
 
 
+@promotes_freely
 def _quantized(x: Any, config: BlockScaleConfig) -> Any:
     """Round `x` (B, M, K) to the values of the format, as float32."""
     block = config.block_size

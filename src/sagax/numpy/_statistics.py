@@ -558,8 +558,8 @@ def cov(
     m, aval = with_aval("cov", m, 0)
     if aval.ndim > 2:
         raise ArgumentValueError("m has more than 2 dimensions", function="cov", got=m)
-    if ddof is not None and not isinstance(ddof, (int, np.integer)):
-        raise ArgumentValueError.about("cov", "ddof", ddof, "an int")
+    if ddof is not None and not isinstance(ddof, (int, float, np.integer, np.floating)):
+        raise ArgumentValueError.about("cov", "ddof", ddof, "a number")
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, "cov")
         if dtypes.kind(dtype) not in "fc":

@@ -454,8 +454,8 @@ def export(
             traced = copy.copy(traced)
             traced.closed = traced.closed.map_jaxpr(discharge_all)
         operands = jit_shardings.of_structs(leaves, traced.closed.in_avals)
-        committed = fun_jit._operand_placement(operands, tree, args, kwargs)
-        placement, results = fun_jit._placement_of(traced, committed)
+        committed = fun_jit._operand_placement(operands, tree, args, kwargs, lowered=traced)
+        placement, results = fun_jit._placement_of(traced, committed, lowered=True)
         names = positional_names(fun_jit._fun, len(args))
         given = tuple(
             (name if isinstance(name, str) else names[name], static.value)

@@ -445,9 +445,14 @@ class JitFunction:
         return entry(bufs, arrays)
 
     def _operand_placement(
-        self, operands: Sequence[Any], tree: Any, args: tuple, kwargs: dict
+        self,
+        operands: Sequence[Any],
+        tree: Any,
+        args: tuple,
+        kwargs: dict,
+        lowered: Traced | None = None,
     ) -> Any:
-        """Return the placement (None, a device, or a `Placement`) of committed operands or requested shardings."""
+        """Return the placement (None, a device, or a `Placement`) of operands; described devices if only `lowered`."""
 
         def names() -> list[str]:
             return self._paths(args, kwargs)
@@ -456,6 +461,9 @@ class JitFunction:
             _, dyn_args, dyn_kwargs = self._split(args, kwargs)
             requested = self._requested_shardings.of_arguments(tree, dyn_args, dyn_kwargs)
             operands = self._requested_shardings.attach(requested, operands, names)
+        if lowered is not None:
+            results = self._requested_results(lowered)
+            operands = jit_shardings.with_devices(operands, results, lowered.closed.jaxpr)
         return in_context(placement(operands, names), len(operands))
 
     def _paths(self, args: tuple, kwargs: dict) -> list[str]:
@@ -682,12 +690,20 @@ class JitFunction:
                 marks.extend([name in self._donate_names] * len(trees.leaves(kwargs[name])))
         return [i for i, m in enumerate(marks) if m]
 
-    def _placement_of(self, traced: Traced, committed: Any) -> tuple[Any, list]:
+    def _requested_results(self, traced: Traced) -> list:
+        """Return the requested sharding (or None) of each result; none if no result has one."""
+        if self._requested_shardings is None:
+            return []
+        return self._requested_shardings.of_results(traced.out_tree, traced.closed.out_avals)
+
+    def _placement_of(
+        self, traced: Traced, committed: Any, lowered: bool = False
+    ) -> tuple[Any, list]:
         """Return the placement of the executable (a device or a `Placement`), and its result shardings."""
         closed = traced.closed
-        requested: list = []
-        if self._requested_shardings is not None:
-            requested = self._requested_shardings.of_results(traced.out_tree, closed.out_avals)
+        requested = self._requested_results(traced)
+        if lowered:
+            requested = jit_shardings.results_with_devices(requested, committed, closed.jaxpr)
         consts = [as_array(c, guarded=False) for c in closed.consts]
         target, results = jit_shardings.placement_and_results(
             closed.jaxpr, consts, committed, len(closed.in_avals), requested

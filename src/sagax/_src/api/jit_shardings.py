@@ -25,7 +25,7 @@ from sagax._src.runtime.compile import placement, placement_of_jaxpr
 from sagax._src.runtime.placements import Placement, interned, mesh_of, named, typed
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.runtime import device_put
+    from sagax._src.runtime import described_devices, device_put
 
 
 _thread = config.thread
@@ -189,6 +189,31 @@ def of_structs(leaves: Sequence[Any], avals: Sequence[Any]) -> list:
         x if isinstance(x, ConcreteArray) else _Operand(a, sharding_of_struct(x))
         for x, a in zip(leaves, avals, strict=True)
     ]
+
+
+def with_devices(operands: Sequence[Any], results: Sequence[Any], jaxpr: Any) -> Sequence[Any]:
+    """Return operands of a function that is only lowered, with devices in place of abstract meshes."""
+    if not any(described_devices.is_abstract(x._device) for x in operands):
+        return operands
+    mesh = described_devices.common_mesh([*(x._device for x in operands), *results], jaxpr)
+    return [
+        _Operand(x.aval, described_devices.on_mesh(x._device, mesh))
+        if described_devices.is_abstract(x._device)
+        else x
+        for x in operands
+    ]
+
+
+def results_with_devices(results: list, committed: Any, jaxpr: Any) -> list:
+    """Return the shardings of results of a function that is only lowered, likewise."""
+    if not any(map(described_devices.is_abstract, results)):
+        return results
+    mesh = (
+        committed.mesh
+        if isinstance(committed, Placement)
+        else described_devices.common_mesh(results, jaxpr)
+    )
+    return [described_devices.on_mesh(s, mesh) for s in results]
 
 
 def typed_avals(avals: Sequence[Any], requested: Sequence[Any]) -> list:

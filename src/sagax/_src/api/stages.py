@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sagax._src import trees, xla
 from sagax._src.api import arguments, donation, jit_high, jit_shardings
@@ -17,6 +18,7 @@ from sagax._src.core.references import Ref, takes_references
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import (
@@ -30,6 +32,9 @@ from sagax._src.runtime.compile import (
     sharded_entry,
 )
 from sagax._src.runtime.placements import single
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.runtime import described_devices
 
 
 def checked_options(options: Any, function: str) -> dict[str, Any]:
@@ -180,11 +185,23 @@ class TracedStage(_Stage):
         _, dyn_args, dyn_kwargs = jitted._split(self._args, self._kwargs)
         leaves, tree = signature.flatten(dyn_args, dyn_kwargs)
         operands = jit_shardings.of_structs(leaves, self.jaxpr.in_avals)
-        committed = jitted._operand_placement(operands, tree, self._args, self._kwargs)
-        device, results = jitted._placement_of(self._function, committed)
-        platform = platform_of(device)
+        committed = jitted._operand_placement(
+            operands, tree, self._args, self._kwargs, lowered=self._function
+        )
+        device, results = jitted._placement_of(self._function, committed, lowered=True)
         if lowering_platforms is not None:
             platform = _one_platform(lowering_platforms)
+        elif described_devices.is_described(device):
+            raise ArgumentValueError(
+                "Passing lowering_platforms via sagax.export or jit(f).trace(*args).lower(lowering_platforms=...) "
+                "is required when only AbstractMesh exists in a jitted computation",
+                function=f"lower of {self.fun_name}",
+                argument="lowering_platforms",
+                got=device.mesh.abstract_mesh,
+                fix='jit(f).trace(...).lower(lowering_platforms=("cpu",))',
+            )
+        else:
+            platform = platform_of(device)
         planned = donation.plan(self.jaxpr, signature.donated)
         donation.warn_of_unusable(jitted._fun, self.jaxpr, self.out_tree, planned)
         lowered, consts = jitted._lowered(
@@ -257,8 +274,18 @@ class LoweredStage(_Stage):
         client = devices.backend_of(first_device(self._device)).client
         return xla.mlir.cost_analysis(client, self._lowered.text)
 
-    def compile(self, compiler_options: Mapping[str, Any] | None = None) -> CompiledStage:
-        """Compile for the device, with options of XLA by name."""
+    def compile(
+        self,
+        compiler_options: Mapping[str, Any] | None = None,
+        *,
+        device_assignment: Sequence[Any] | None = None,
+    ) -> CompiledStage:
+        """Compile for the device, with options of XLA by name.
+
+        `device_assignment` are the devices for a function that was lowered over an abstract mesh.
+        """
+        if described_devices.is_described(self._device):
+            return self._assigned(device_assignment).compile(compiler_options)
         here = platform_of(self._device)
         if self._lowered.platform != here:
             raise ArgumentValueError(
@@ -269,6 +296,30 @@ class LoweredStage(_Stage):
         options = {**self._options, **checked_options(compiler_options, "compile")}
         compiled = Compiled(self._lowered, self._device, options)
         return CompiledStage(self._signature, compiled, self._consts, self._donor)
+
+    def _assigned(self, assigned: Sequence[Any] | None) -> LoweredStage:
+        """Return the function lowered over an abstract mesh as one for these devices."""
+        if assigned is None:
+            raise devices.BackendError(
+                "device_assignment cannot be `None` during compilation. Please pass a tuple of devices to "
+                "`.compile(device_assignment=)`",
+                function="compile",
+                argument="device_assignment",
+                got=None,
+                expected=f"{len(self._device.devices)} devices: the function was lowered over an abstract mesh",
+                fix="compile(device_assignment=tuple(sagax.devices()))",
+            )
+        target = described_devices.on_devices(self._device, assigned)
+        lowered, described = copy.copy(self._lowered), self._lowered.shardings
+        assert described is not None  # since the devices are
+        lowered.shardings = described._replace(
+            devices=target.devices,
+            arguments=[described_devices.moved(s, assigned) for s in described.arguments],
+            results=[described_devices.moved(s, assigned) for s in described.results],
+        )
+        return LoweredStage(
+            self._signature, lowered, self._consts, target, self._donor, self._options
+        )
 
     def __repr__(self) -> str:
         return f"<lowered function {self._signature.name} for {self._lowered.platform}>"

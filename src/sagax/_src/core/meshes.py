@@ -107,6 +107,7 @@ class AbstractDevice(NamedTuple):
 
     device_kind: str
     num_cores: int | None = None
+    platform: str | None = None
 
 
 _lock = fork_locks.lock()
@@ -381,7 +382,9 @@ class Mesh(_Axes):
         array.flags.writeable = False
         device = None
         if flat and hasattr(flat[0], "device_kind"):
-            device = AbstractDevice(flat[0].device_kind, getattr(flat[0], "num_cores", None))
+            device = AbstractDevice(
+                flat[0].device_kind, getattr(flat[0], "num_cores", None), flat[0].platform
+            )
         abstract = AbstractMesh(array.shape, names, types, abstract_device=device)
         fields = {
             "devices": array,

@@ -278,8 +278,8 @@ def common_mesh(name: str, avals: Sequence[Any]) -> Any:
         if sharding is None or sharding.mesh is found:
             continue
         if found is not None:
-            raise ShardingTypeError(
-                "the operands are divided along different meshes",
+            raise ShardingError(
+                "Mesh for all inputs should be equal: the operands are divided along different meshes",
                 function=name,
                 expected=f"all on {found}, as operand {first} of type {avals[first].str_short()}",
                 got=f"{sharding.mesh} for operand {i} of type {a.str_short()}",

@@ -842,12 +842,18 @@ def _check_bounds(lower: Any, upper: Any) -> None:
 
 
 def _first_and_count(lower: Any, upper: Any) -> tuple[Any, int]:
-    """Return the first index, in the dtype of the bounds, and the number of iterations."""
+    """Return the first index and the number of iterations.
+
+    Like the bounds of a `range` the index is a Python number, except where it needs the dtype of the bounds.
+    """
     first, last = int(lower), int(upper)
     given = [b for b in (lower, upper) if hasattr(b, "dtype") and aval_of(b).dtype != np.bool_]
     if not given:
         return first, max(last - first, 0)
     dtype = dtypes.canonicalize(aval_of(given[0]).dtype, config.current().x64)
+    limits = np.iinfo(dtypes.default_int(config.current().x64))
+    if limits.min <= first and last <= limits.max:
+        return first, max(last - first, 0)
     return np.asarray(first, dtype)[()], max(last - first, 0)
 
 

@@ -113,7 +113,8 @@ def _run(
     with entered(trace):
         ins = zip(primals, tangents, strict=True)
         outs = fun(*[trace.wrap(p, t, 1 << i) for i, (p, t) in enumerate(ins)])
-        return [trace.unwrap(out) for out in outs]
+        pairs = [trace.unwrap(out) for out in outs]
+    return [(p, as_weak_as(p, t)) for p, t in pairs]
 
 
 def jvp_jaxpr(

@@ -19,6 +19,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.primitives.structural import instantiate
 from sagax._src.source_stacks import scope_inside, transformation
 from sagax._src.transforms.derived import run_composite
+from sagax._src.transforms.jvp import as_weak_as
 from sagax._src.transforms.prune import prune_jaxpr
 
 
@@ -174,6 +175,9 @@ def _run(
     try:
         with entered(trace):
             pairs = [trace.unwrap(out) for out in fun(*ins)]
+        # a cotangent of the type of an output becomes one of the type of an input, then
+        with current(trace.tangents):
+            pairs = [(p, as_weak_as(p, t)) for p, t in pairs]
     finally:
         trace.alive = trace.tangents.alive = False
     outs = [p for p, _ in pairs]

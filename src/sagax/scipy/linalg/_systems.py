@@ -184,7 +184,9 @@ def lu_solve(
     packed, b, vectors = _common.system("scipy.linalg.lu_solve", packed, b)
     n = packed.shape[-1]
     order = _lax.lu_pivots_to_permutation(snp.asarray(pivots), n)
-    order = snp.broadcast_to(order, (*b.shape[:-2], n))[..., None]
+    batch = snp.broadcast_shapes(order.shape[:-1], b.shape[:-2])
+    packed, b = [snp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (packed, b)]
+    order = snp.broadcast_to(order, (*batch, n))[..., None]
     if trans == 0:
         low = _triangular(packed, snp.take_along_axis(b, order, axis=-2), 0, True, True)
         x = _triangular(packed, low, 0, False)

@@ -53,7 +53,7 @@ def log_softmax(x: Any, *, axis: Axis = None) -> Array:
     return _sums.log_softmax(x, axis)
 
 
-@special(narrow=True)
+@special(narrow=True, kinds="fc")
 def expit(x: Any) -> Array:
     """Compute the logistic function 1 / (1 + exp(-x)).
 

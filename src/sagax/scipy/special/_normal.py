@@ -405,7 +405,7 @@ def owens_t(h: Any, a: Any) -> Array:
     size, slope = snp.abs(h), snp.abs(a)
     steep = slope > 1
     inverse = 1 / snp.where(steep, slope, 1.0)
-    product = snp.where(size == 0, 0.0, size * slope)
+    product = snp.where(size == 0, 0.0, snp.minimum(size * slope, 1e9))  # whose square is finite
     near = _owen(size, snp.minimum(slope, 1.0))
     # both are at least 0, so their tails decide: DLMF has none of it; Owen's (2.3)
     q_h, q_ah = 0.5 * _erfc(size / _ROOT_2), 0.5 * _erfc(product / _ROOT_2)

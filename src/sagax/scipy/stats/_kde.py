@@ -11,6 +11,7 @@ import sagax.random as random
 from sagax._src.api.vmap import vmap
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.trees.registry import register_pytree_node_class
 from sagax.scipy.linalg import cho_factor, solve_triangular
 from sagax.scipy.special import logsumexp, ndtr
@@ -44,6 +45,14 @@ class gaussian_kde:  # the name of SciPy's class
 
     def __init__(self, dataset: Any, bw_method: Any = None, weights: Any = None) -> None:
         samples: Any = snp.atleast_2d(_base.as_array("gaussian_kde", dataset))
+        for argument, x in ("dataset", samples), ("weights", weights):
+            if x is not None and snp.iscomplexobj(x):
+                raise UnsupportedError(
+                    "complex numbers have no density",
+                    function="gaussian_kde",
+                    argument=argument,
+                    fix="estimate that of the pairs: snp.stack([x.real, x.imag])",
+                )
         if not snp.issubdtype(samples.dtype, snp.floating):
             samples = samples.astype(float)
         d, n = samples.shape

@@ -67,7 +67,7 @@ def mode(
     if not x.size and (axis is None or x.ndim == 1):
         nothing = snp.zeros((1,) * x.ndim if keepdims else (), snp.float32)
         return ModeResult(nothing + snp.nan, nothing)
-    if not x.size:
+    if not x.size and axis is not None and not x.shape[axis]:
         raise ArgumentValueError.about("mode", "a", x, "some elements")
     return ModeResult(*_along(one, x, axis, keepdims))
 

@@ -21,7 +21,10 @@ _vonmises = Distribution(
 
 @_vonmises.function("1.0, 2.0", "-1.5812662", weak="arrays")
 def logpdf(x: Any, kappa: Any) -> Array:
-    return kappa * (snp.cos(x) - 1) - snp.log(2 * snp.pi * i0e(kappa))
+    # i0e is i0(kappa) exp(-|kappa|), whose derivative counts as 0 at 0: what kappa - |kappa| adds there is 1
+    bend = snp.where(kappa == 0, kappa, 0.0)
+    kappa = snp.where(kappa < 0, 0.0, kappa)  # no density, and no derivative
+    return kappa * (snp.cos(x) - 1) + bend - snp.log(2 * snp.pi * i0e(kappa))
 
 
 pdf = _vonmises.function("1.0, 2.0", "0.20571446", weak="arrays")(exp_of(logpdf))
