@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+import sagax.experimental.sparse._reference as numpy_rules
 import sagax.numpy as snp
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, f32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.identities import optimization_barrier
@@ -35,6 +37,7 @@ def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 
 @rows_product_p.composite
 def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
+    data, indptr, x = map(snp.asarray, (data, indptr, x))
     values = data[:, None] * x.at[indices].get(mode="clip")
     return row_sums_p.bind(
         values, _row_of_each(indptr, aval_of(data)), count=aval_of(indptr).shape[0] - 1
@@ -50,11 +53,14 @@ def _row_of_each(indptr: Any, data: Any) -> Any:
 
 @rows_product_p.transpose
 def _(ct: Any, data: Any, indptr: Any, indices: Any, x: Any) -> tuple:
+    ct, indptr = snp.asarray(ct), snp.asarray(indptr)
     rows = _row_of_each(indptr, data.aval if is_linear(data) else aval_of(data))
     if is_linear(data):
-        found = ct.at[rows].get(mode="fill", fill_value=0) * x.at[indices].get(mode="clip")
+        found = ct.at[rows].get(mode="fill", fill_value=0) * snp.asarray(x).at[indices].get(
+            mode="clip"
+        )
         return found.sum(-1), None, None, None
-    values = data[:, None] * ct.at[rows].get(mode="fill", fill_value=0)
+    values = snp.asarray(data)[:, None] * ct.at[rows].get(mode="fill", fill_value=0)
     shape, dtype = x.aval.shape, aval_of(values).dtype
     return None, None, None, snp.zeros(shape, dtype).at[indices].add(values, mode="drop")
 
@@ -95,6 +101,12 @@ def _native(b: Any, data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 rows_product_p.lower_on["cpu"] = _native
 
 
+rows_product_p.reference(numpy_rules.rows_product)
+rows_product_p.samples = [
+    Sample(f32(5), np.array([0, 2, 3, 5], np.int32), np.array([1, 3, 0, 2, 2], np.int32), f32(4, 2))
+]
+
+
 def rows_product(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
     """Multiply compressed rows by a matrix. Elements out of bounds must be 0 already."""
     # the native function does not look whether indices are within bounds
@@ -118,12 +130,13 @@ def _(values: Any, rows: Any, *, count: int) -> Any:
 
 @row_sums_p.transpose
 def _(ct: Any, values: Any, rows: Any, *, count: int) -> tuple:
-    return ct.at[rows].get(mode="fill", fill_value=0), None
+    return snp.asarray(ct).at[rows].get(mode="fill", fill_value=0), None
 
 
 @row_sums_p.composite
 def _(values: Any, rows: Any, *, count: int) -> Any:
     """Add up blocks of elements first: XLA's scatter takes several nanoseconds for each element."""
+    values, rows = snp.asarray(values), snp.asarray(rows)
     n, rest = aval_of(values).shape[0], aval_of(values).shape[1:]
     total = snp.zeros((count, *rest), aval_of(values).dtype)
     blocks = n // _BLOCK
@@ -145,6 +158,14 @@ def _(values: Any, rows: Any, *, count: int) -> Any:
     their_rows, parts = optimization_barrier((their_rows, parts))
     total = total.at[their_rows.ravel()].add(parts.reshape(-1, *rest), mode="drop")
     return total.at[rows[whole:]].add(values[whole:], mode="drop")
+
+
+row_sums_p.reference(numpy_rules.row_sums)
+row_sums_p.samples = [
+    Sample(f32(5), np.array([0, 0, 1, 2, 2], np.int32), count=3),
+    Sample(f32(5, 2), np.array([0, 1, 1, 1, 3], np.int32), count=3),
+    Sample(f32(400), np.arange(400, dtype=np.int32) // 150, count=3),
+]
 
 
 def vector_product(data: Any, rows: Any, columns: Any, x: Any, count: int) -> Any:
