@@ -26,6 +26,7 @@ from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.makers import add_tangents
 from sagax.experimental.sparse._operands import columns_of
+from sagax.numpy._indexing.update import IndexUpdateHelper as at
 
 SPARSE = WHOLE.but(
     "composed of operations on stored elements and indices",
@@ -208,7 +209,7 @@ def _(data: Any, indices: Any, *, spinfo: SparseInfo) -> Any:
         if not sizes:
             return snp.sum(data, 0)
         zeros = snp.zeros((*sizes, *dense), data.dtype)
-        return zeros.at[columns_of(indices)].add(data, mode="drop")
+        return at(zeros)[columns_of(indices)].add(data, mode="drop")
 
     return batched(one, indices.ndim - 2, *full(data, indices, shape))
 
@@ -241,11 +242,11 @@ def _(indices: Any, arr: Any, *, assume_unique: bool) -> Any:
         if not indices.shape[-1]:
             first = snp.arange(indices.shape[0]) == 0
             return snp.where(first.reshape(-1, *[1] * arr.ndim), arr[None], 0)
-        found = arr.at[columns_of(indices)].get(mode="fill", fill_value=0)
+        found = at(arr)[columns_of(indices)].get(mode="fill", fill_value=0)
         if assume_unique:
             return found
         order, new = groups_of(indices)
-        first = snp.zeros(indices.shape[0], bool).at[order].set(new)
+        first = at(snp.zeros(indices.shape[0], bool))[order].set(new)
         return snp.where(first.reshape(-1, *[1] * (found.ndim - 1)), found, 0)
 
     return batched(one, n_batch, arr, indices)
@@ -326,9 +327,9 @@ def _(data: Any, indices: Any, *, nse: int | None, spinfo: SparseInfo) -> list:
         target = snp.where(kept, snp.cumsum(new) - 1, count)
         wide = kept.reshape(-1, *[1] * (data.ndim - 1))
         values = snp.zeros((count, *data.shape[1:]), data.dtype)
-        values = values.at[target].add(snp.where(wide, data[order], 0), mode="drop")
+        values = at(values)[target].add(snp.where(wide, data[order], 0), mode="drop")
         whole = snp.broadcast_to(limit, (count, len(sizes)))
-        return values, whole.at[target].set(rows, mode="drop")
+        return values, at(whole)[target].set(rows, mode="drop")
 
     if not indices.shape[-2]:
         missing = [(0, 0)] * (indices.ndim - 2) + [(0, count), (0, 0)]
