@@ -34,9 +34,9 @@ from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
 from sagax._src.transforms.jvp import jvp_flat
 from sagax._src.transforms.linearize import linearize_flat
 from sagax._src.transforms.transpose import backward
-from sagax.experimental import checkify, pallas
+from sagax.experimental import checkify, pallas, sparse
 
-LANGUAGE = (primitives, collectives, higher_order, callbacks)
+LANGUAGE = (primitives, collectives, higher_order, callbacks, sparse)
 # packages that define primitives of their own, and those whose passes add rules to primitives
 ALL = (*LANGUAGE, api, key_reuse, sagax.random, checkify, pallas)
 

@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 import sagax
+import sagax.experimental.roofline
 import sagax.experimental.sparse
 import sagax.lax
 import sagax.nn
@@ -44,6 +45,7 @@ ASSUMED = {
     "tree_util": sagax.tree_util,
     "linalg": sagax.scipy.linalg,
     "signal": sagax.scipy.signal,
+    "roofline": sagax.experimental.roofline,
     "sparse": sagax.experimental.sparse,
     "special": sagax.scipy.special,
     "stats": sagax.scipy.stats,

@@ -143,6 +143,10 @@ def test_mode_and_sem(axis, keepdims):
     np.testing.assert_array_equal(found.count, expected.count)
     error = scipy.stats.sem(x, axis)
     np.testing.assert_allclose(np.squeeze(stats.sem(x, axis, keepdims=keepdims)), error, rtol=1e-5)
+    gaps = np.where(np.arange(x.size).reshape(x.shape) % 3 == 1, np.nan, x)
+    error = scipy.stats.sem(gaps, axis, nan_policy="omit")
+    found = stats.sem(gaps, axis, nan_policy="omit", keepdims=keepdims)
+    np.testing.assert_allclose(np.squeeze(found), error, rtol=1e-5)
 
 
 @pytest.mark.parametrize("method", ["average", "min", "max", "dense", "ordinal"])

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
+from sagax._src.core.references import Ref
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError, ShapeError
 
@@ -173,3 +174,22 @@ def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") 
         expected += f" ({-ndim} to {ndim - 1})" if ndim else ": a scalar has none"
         raise _refusal(AxisError, None, function, argument, k, expected)
     return k + ndim if k < 0 else k
+
+
+def distinct_references(
+    function: str, captured: Sequence[Any], operands: Sequence[Any], what: str
+) -> None:
+    """Raise if `what`, a function, could write to one reference under two names."""
+    seen = {id(x): f"a value that {what} captures" for x in captured if type(x) is Ref}
+    for i, x in enumerate(operands):
+        if type(x) is not Ref:
+            continue
+        if id(x) in seen:
+            raise ArgumentValueError(
+                f"one reference of type {x.aval!r} is passed twice: as {seen[id(x)]} and as operand {i}",
+                function=function,
+                argument=f"operands[{i}]",
+                got=repr(x.aval),
+                fix="pass it once, and use that name in the function",
+            )
+        seen[id(x)] = f"operand {i}"

@@ -102,30 +102,43 @@ def _(index: Any, *xs: Any, branches: tuple) -> list:
 
 
 def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
-    """Return branches without constants: those of all branches become leading inputs of each."""
-    consts = [c for b in branches for c in b.consts]
-    if not consts:
-        return tuple(branches), []
-    out, start = [], 0
-    avals = [aval_of(c) for c in consts]
-    for b in branches:
-        inner, first = b.jaxpr, start
+    """Return branches without constants: those of all branches become leading inputs of each.
 
-        def widened(inner: Jaxpr = inner, first: int = first) -> Jaxpr:
+    A reference that several branches capture becomes one input, as each writes to it.
+    """
+    if not any(b.consts for b in branches):
+        return tuple(branches), []
+    consts: list[Any] = []
+    places, known = [], {}
+    for b in branches:
+        at = []
+        for c in b.consts:
+            at.append(known.get(id(c), len(consts)))
+            if at[-1] == len(consts):
+                consts.append(c)
+                if type(c) is Ref:
+                    known[id(c)] = at[-1]
+        places.append(tuple(at))
+    out = []
+    avals = [aval_of(c) for c in consts]
+    for b, at in zip(branches, places, strict=True):
+        inner = b.jaxpr
+
+        def widened(inner: Jaxpr = inner, at: tuple = at) -> Jaxpr:
             # the branch's own constants keep their variables, the others' are new and unused
             fresh = [Var(a) for a in avals]
-            fresh[first : first + len(inner.constvars)] = inner.constvars
+            for k, v in zip(at, inner.constvars, strict=True):
+                fresh[k] = v
             return inner.replace(constvars=(), invars=[*fresh, *inner.invars])
 
-        out.append(
-            ClosedJaxpr(derived(inner, (memo_keys.BRANCH_CONSTANTS, start, *avals), widened), ())
-        )
-        start += len(b.consts)
+        key = (memo_keys.BRANCH_CONSTANTS, at, *avals)
+        out.append(ClosedJaxpr(derived(inner, key, widened), ()))
     return tuple(out), consts
 
 
 def _bind(index: Any, branches: Sequence[ClosedJaxpr], operands: Sequence[Any]) -> list:
     shared, consts = _shared(branches)
+    checks.distinct_references("cond", consts, operands, "a branch")
     return cond_p.bind(index, *consts, *operands, branches=shared)
 
 

@@ -520,6 +520,7 @@ def _rematerialized(
     static = ("checkpoint", fun, len(args), *((i, args[i]) for i in sorted(fixed)))
     static = (*static, *sorted(constants.items()))
     body = trace_body(whole, tree, avals, transform="checkpoint", paths=paths, same=static)
+    checks.distinct_references(f"checkpoint of {name}", body.consts, leaves, "it")
     outs = remat_p.bind(
         *body.consts,
         *leaves,

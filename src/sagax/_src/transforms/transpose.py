@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sagax._src.config import thread
 from sagax._src.core import memo_keys
 from sagax._src.core.avals import Space
 from sagax._src.core.families import CotangentMask, Sums
@@ -12,7 +13,7 @@ from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var
 from sagax._src.core.references import EFFECTS, AbstractRef
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Linear, Zero
-from sagax._src.core.trace import Trace, current, state
+from sagax._src.core.trace import Trace, belongs_to_trace, current, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.errors import ArgumentError
@@ -25,6 +26,8 @@ from sagax._src.source_stacks import joined_scopes, stack, written
 from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.discharge import discharge_all
+
+_STAGED_LIMIT = 256
 
 
 class NotLinearError(ArgumentError):
@@ -250,7 +253,11 @@ def transpose_rule(primitive: Any) -> Any:
             out = composite(*full, **params)
             return out if primitive.multiple_results else [out]
 
-        jaxpr, consts = stage(fun, [args[i].aval for i in positions] + [aval_of(x) for x in known])
+        avals = [args[i].aval for i in positions] + [aval_of(x) for x in known]
+        if state.trace is evaluation:  # whose equations need no lines of their own
+            jaxpr, consts = _staged(primitive, fun, (composite, *positions, *avals), params, avals)
+        else:
+            jaxpr, consts = stage(fun, avals)
         cts = ct if primitive.multiple_results else [ct]
         inputs = [Linear(args[i].aval) for i in positions] + known
         found = backward(jaxpr, consts, inputs, cts)
@@ -260,6 +267,21 @@ def transpose_rule(primitive: Any) -> Any:
         return out
 
     return by_composite
+
+
+def _staged(primitive: Any, fun: Any, key: tuple, params: dict, avals: list) -> tuple:
+    """Stage a composite outside of tracing, once for equal operands, parameters and settings."""
+    try:
+        found = primitive.staged.get(key := (*key, *params.items(), thread.settings))
+    except TypeError:  # an unhashable parameter, of a primitive from another library
+        return stage(fun, avals)
+    if found is None:
+        found = stage(fun, avals)
+        if len(primitive.staged) >= _STAGED_LIMIT:
+            primitive.staged.clear()
+        if not any(map(belongs_to_trace, found[1])):
+            primitive.staged[key] = found
+    return found
 
 
 def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:

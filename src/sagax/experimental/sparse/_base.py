@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sagax._src import trees
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax.experimental.sparse._elements import SparseInfo
 from sagax.experimental.sparse._operands import SparseOperand, wrong
 from sagax.experimental.sparse._products import matmul
 
@@ -27,14 +28,6 @@ class SparseEfficiencyWarning(UserWarning):
 
 class CuSparseEfficiencyWarning(SparseEfficiencyWarning):
     """An operation is not computed by cuSPARSE. sagax itself never warns so."""
-
-
-class SparseInfo(NamedTuple):
-    """Describe a sparse array without its elements."""
-
-    shape: tuple
-    indices_sorted: bool = False
-    unique_indices: bool = False
 
 
 class JAXSparse(SparseOperand):
@@ -211,3 +204,45 @@ def check_indices(indices: Any, sizes: tuple, ordered: bool, unique: bool) -> No
                 "the same index twice",
                 "distinct indices, as unique_indices=True says; bcoo_sum_duplicates adds them up",
             )
+
+
+def check_indices_along(name: str, argument: str, x: Any, size: int, ordered: bool) -> None:
+    """Raise an error for indices along one dimension that are out of bounds, or not in the order declared.
+
+    Runs with the option `enable_checks`, where they are known. An index equal to the size marks padding.
+    """
+    if isinstance(x, Tracer):
+        return
+    found = np.asarray(x)
+    outside = np.argwhere((found < 0) | (found > size))
+    if outside.size:
+        i = int(outside[0, 0])
+        raise wrong(name, f"{argument}[{i}]", int(found[i]), f"below {size}, or equal for padding")
+    falls = np.argwhere(np.diff(found) < 0)
+    if ordered and falls.size:
+        i = int(falls[0, 0]) + 1
+        got = f"{int(found[i])} after {int(found[i - 1])}"
+        raise wrong(name, f"{argument}[{i}]", got, f"in order, as {argument}s_sorted=True says")
+
+
+def check_pointers(name: str, indptr: Any, indices: Any, size: int, axis: str) -> None:
+    """Raise an error for pointers that do not rise from 0, or indices out of bounds.
+
+    Runs with the option `enable_checks`, where both are known. Elements behind the last pointer are padding.
+    """
+    if isinstance(indptr, Tracer) or isinstance(indices, Tracer):
+        return
+    pointers = np.asarray(indptr).reshape(-1, indptr.shape[-1])
+    found = np.broadcast_to(np.asarray(indices), (*indptr.shape[:-1], indices.shape[-1]))
+    found = found.reshape(-1, indices.shape[-1])
+    for row, columns in zip(pointers, found, strict=True):
+        steps = np.argwhere(np.diff(row, prepend=0) < 0)
+        if row[0] or steps.size or row[-1] > len(columns):
+            i = int(steps[0, 0]) if steps.size else 0 if row[0] else len(row) - 1
+            expected = f"pointers that rise from 0 to at most {len(columns)}"
+            raise wrong(name, f"indptr[{i}]", int(row[i]), expected)
+        outside = np.argwhere((columns < 0) | (columns >= size))
+        outside = outside[outside < row[-1]]
+        if outside.size:
+            i = int(outside[0])
+            raise wrong(name, f"indices[{i}]", int(columns[i]), f"{axis} below {size}")

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+import sagax.experimental.sparse._reference as numpy_rules
 import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.random as sagax_random
 from sagax._src import trees
-from sagax._src.api.vmap import vmap
 from sagax._src.config import thread
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.samples import Sample, f32
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax.experimental.sparse._base import (
@@ -27,8 +29,23 @@ from sagax.experimental.sparse._base import (
     SparseEfficiencyWarning,
     check_indices,
 )
-from sagax.experimental.sparse._operands import columns_of, refuse, wrong
-from sagax.experimental.sparse._products import matmul
+from sagax.experimental.sparse._elements import (
+    SparseInfo,
+    batched,
+    bcoo_extract_p,
+    bcoo_fromdense_p,
+    bcoo_sort_indices_p,
+    bcoo_sum_duplicates_p,
+    bcoo_todense_p,
+    bcoo_transpose_p,
+    count_unique,
+    full,
+    groups,
+    sparse_primitive,
+    typed,
+)
+from sagax.experimental.sparse._operands import SparseOperand, columns_of, refuse, wrong
+from sagax.experimental.sparse._products import contract, free, matmul, product_aval
 
 
 class BCOO(JAXSparse):
@@ -119,6 +136,19 @@ class BCOO(JAXSparse):
     def _bcoo(self) -> BCOO:
         return self
 
+    def _dot(self, other: Any, numbers: Any, preferred: Any) -> Any:
+        if isinstance(other, SparseOperand):
+            return _sparse_product(self, other._bcoo(), numbers, preferred)
+        dtype = snp.result_type(self.data, other) if preferred is None else preferred
+        return bcoo_dot_general_p.bind(
+            self.data,
+            self.indices,
+            snp.asarray(other),
+            dimension_numbers=numbers,
+            lhs_spinfo=self._info,
+            preferred_element_type=np.dtype(dtype),
+        )
+
     def _with_data(self, data: Any) -> BCOO:
         return self._like(data, self.indices, self.shape, self.indices_sorted, self.unique_indices)
 
@@ -145,8 +175,8 @@ class BCOO(JAXSparse):
         return bcoo_sort_indices(self)
 
     def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCOO:
-        """Add elements of equal indices."""
-        return bcoo_sum_duplicates(self, nse)
+        """Add elements of equal indices; without zeros, unless they are kept."""
+        return bcoo_sum_duplicates(_without_zeros(self) if remove_zeros else self, nse)
 
     def update_layout(self, **options: Any) -> BCOO:
         """Move dimensions between batch, sparse and dense ones."""
@@ -234,18 +264,164 @@ def mapped_shape(shape: tuple, data: Any, ndim: int) -> tuple:
 trees.register_pytree_node(BCOO, _flatten, _unflatten)
 
 
-def _batched(fun: Callable, n_batch: int, *args: Any) -> Any:
-    """Map a function of one batch over all."""
-    for _ in range(n_batch):
-        fun = vmap(fun)
-    return fun(*args)
-
-
 def _full(m: BCOO) -> tuple[Any, Any]:
     """Return data and indices with batch dimensions of their full sizes."""
-    batch, _, dense = m._groups
-    data = snp.broadcast_to(m.data, (*batch, m.nse, *dense))
-    return data, snp.broadcast_to(m.indices, (*batch, m.nse, m.n_sparse))
+    return full(m.data, m.indices, m.shape)
+
+
+def _of(data: Any, indices: Any, info: SparseInfo) -> BCOO:
+    return BCOO._like(data, indices, info.shape, info.indices_sorted, info.unique_indices)
+
+
+# Products --------------------------------------------------------------------------------------------
+
+bcoo_dot_general_p = sparse_primitive("bcoo_dot_general", 0, 2)
+
+
+@typed(bcoo_dot_general_p)
+def _(
+    lhs_data: Any,
+    lhs_indices: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any,
+    lhs_spinfo: SparseInfo,
+    preferred_element_type: Any,
+) -> Any:
+    shape = lhs_spinfo.shape
+    return product_aval(lhs_data, shape, rhs, dimension_numbers, preferred_element_type)
+
+
+@bcoo_dot_general_p.composite
+def _(
+    lhs_data: Any,
+    lhs_indices: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any,
+    lhs_spinfo: SparseInfo,
+    preferred_element_type: Any,
+) -> Any:
+    lhs = _of(lhs_data, lhs_indices, lhs_spinfo)
+    return contract(lhs, rhs, dimension_numbers, preferred_element_type)
+
+
+_INDICES = np.array([[0, 1], [0, 3], [1, 0], [2, 2], [2, 2]], np.int32)
+bcoo_dot_general_p.reference(numpy_rules.dot_general)
+bcoo_dot_general_p.samples = [
+    Sample(
+        f32(5),
+        _INDICES,
+        f32(4, *more),
+        dimension_numbers=(((1,), (0,)), ((), ())),
+        lhs_spinfo=SparseInfo((3, 4), ordered),
+        preferred_element_type=np.dtype(np.float32),
+    )
+    for more in ((), (2,))
+    for ordered in (False, True)
+] + [
+    Sample(
+        f32(2, 5),
+        _INDICES[None],
+        f32(2, 3),
+        dimension_numbers=(((1,), (1,)), ((0,), (0,))),
+        lhs_spinfo=SparseInfo((2, 3, 4)),
+        preferred_element_type=None,
+    )
+]
+
+bcoo_spdot_general_p = sparse_primitive("bcoo_spdot_general", multiple_results=True)
+
+
+@bcoo_spdot_general_p.composite
+def _(
+    lhs_data: Any,
+    lhs_indices: Any,
+    rhs_data: Any,
+    rhs_indices: Any,
+    *,
+    dimension_numbers: Any,
+    lhs_spinfo: SparseInfo,
+    preferred_element_type: Any,
+    rhs_spinfo: SparseInfo,
+) -> list:
+    lhs = _of(lhs_data, lhs_indices, lhs_spinfo)
+    rhs = _of(rhs_data, rhs_indices, rhs_spinfo)
+    found = contract(lhs, rhs, dimension_numbers, preferred_element_type)
+    return [found.data, found.indices]
+
+
+def _product_size(lhs: Any, rhs: Any, shape: tuple) -> tuple[int, bool]:
+    """Return how many elements the product of sparse arrays stores, and whether duplicates are added up."""
+    pairs = math.prod(lhs) * math.prod(rhs)
+    fewest = min(pairs, math.prod(shape)) if shape else pairs
+    return fewest, fewest < pairs
+
+
+def _stored(data: Any, indices: Any, info: SparseInfo) -> list:
+    """Return the factors of the number of elements of an array with sparse dimensions only."""
+    batch, _, dense = groups(indices, tuple(info.shape))
+    return [*batch, indices.shape[-2], *dense]
+
+
+def _product_shape(lhs: tuple, rhs: tuple, numbers: Any) -> tuple:
+    (lc, rc), (lb, rb) = numbers
+    mine = [lhs[d] for d in (*lb, *free(len(lhs), lc, lb))]
+    return (*mine, *[rhs[d] for d in free(len(rhs), rc, rb)])
+
+
+@typed(bcoo_spdot_general_p)
+def _(
+    lhs_data: Any,
+    lhs_indices: Any,
+    rhs_data: Any,
+    rhs_indices: Any,
+    *,
+    dimension_numbers: Any,
+    lhs_spinfo: SparseInfo,
+    preferred_element_type: Any,
+    rhs_spinfo: SparseInfo,
+) -> list:
+    shape = _product_shape(lhs_spinfo.shape, rhs_spinfo.shape, dimension_numbers)
+    stored = _stored(lhs_data, lhs_indices, lhs_spinfo), _stored(rhs_data, rhs_indices, rhs_spinfo)
+    n, _ = _product_size(*stored, shape)
+    dtype = preferred_element_type or snp.result_type(lhs_data.dtype, rhs_data.dtype)
+    index_dtype = snp.result_type(lhs_indices.dtype, rhs_indices.dtype)
+    return [intern_aval((n,), np.dtype(dtype)), intern_aval((n, len(shape)), index_dtype)]
+
+
+bcoo_spdot_general_p.reference(numpy_rules.spdot_general)
+bcoo_spdot_general_p.samples = [
+    Sample(
+        f32(5),
+        _INDICES,
+        f32(3),
+        np.array([[1, 0], [2, 1], [3, 0]], np.int32),
+        dimension_numbers=(((1,), (0,)), ((), ())),
+        lhs_spinfo=SparseInfo((3, 4)),
+        preferred_element_type=np.dtype(np.float32),
+        rhs_spinfo=SparseInfo((4, n)),
+    )
+    for n in (2, 8)
+]
+
+
+def _sparse_product(lhs: BCOO, rhs: BCOO, numbers: Any, preferred: Any) -> BCOO:
+    dtype = snp.result_type(lhs.data, rhs.data) if preferred is None else preferred
+    data, indices = bcoo_spdot_general_p.bind(
+        lhs.data,
+        lhs.indices,
+        rhs.data,
+        rhs.indices,
+        dimension_numbers=numbers,
+        lhs_spinfo=lhs._info,
+        preferred_element_type=np.dtype(dtype),
+        rhs_spinfo=rhs._info,
+    )
+    shape = _product_shape(lhs.shape, rhs.shape, numbers)
+    mine, theirs = [_stored(m.data, m.indices, m._info) for m in (lhs, rhs)]
+    added = _product_size(mine, theirs, shape)[1]
+    return lhs._like(data, indices, shape, added, added)
 
 
 # Conversion ------------------------------------------------------------------------------------------
@@ -277,31 +453,21 @@ def bcoo_fromdense(
             (n_batch, n_dense),
             f"at most {mat.ndim} together",
         )
+    nse = needed(mat, nse, "bcoo_fromdense", n_batch=n_batch, n_dense=n_dense)
+    options = {"n_batch": n_batch, "n_dense": n_dense, "nse": nse}
+    data, indices = bcoo_fromdense_p.bind(mat, index_dtype=np.dtype(index_dtype), **options)
+    return BCOO._like(data, indices, mat.shape, True, True)
+
+
+def needed(mat: Any, nse: int | None, function: str, *, n_batch: int = 0, n_dense: int = 0) -> int:
+    """Return the number of elements to store for each batch: `nse`, or as many as are not zero."""
+    if nse is not None:
+        return int(nse)
     mask = snp.any(mat != 0, axis=tuple(range(mat.ndim - n_dense, mat.ndim)))
-    if nse is None:
-        if isinstance(mask, Tracer) and mask.concrete() is None:
-            raise wrong(
-                "bcoo_fromdense", "nse", None, "the number of stored elements: the array is traced"
-            )
-        counts = np.asarray(mask).sum(tuple(range(n_batch, n_batch + n_sparse)))
-        nse = int(counts.max()) if counts.size else 0
-    sizes = mask.shape[n_batch:]
-
-    def one(mask: Any) -> Any:
-        if not sizes:
-            return snp.zeros((nse, 0), index_dtype)
-        found = snp.nonzero(mask, size=nse, fill_value=sizes)
-        return snp.stack(found, -1).astype(index_dtype)
-
-    indices = _batched(one, n_batch, mask)
-    empty = BCOO._like(
-        snp.zeros((*indices.shape[:-1], *mat.shape[mat.ndim - n_dense :]), mat.dtype),
-        indices,
-        mat.shape,
-        True,
-        True,
-    )
-    return bcoo_extract(empty, mat)
+    if isinstance(mask, Tracer) and mask.concrete() is None:
+        raise wrong(function, "nse", None, "the number of stored elements: the array is traced")
+    counts = np.asarray(mask).sum(tuple(range(n_batch, mask.ndim)))
+    return int(counts.max()) if counts.size else 0
 
 
 def bcoo_todense(mat: BCOO) -> Array:
@@ -310,16 +476,7 @@ def bcoo_todense(mat: BCOO) -> Array:
     >>> sparse.bcoo_todense(sparse.bcoo_fromdense(snp.eye(2))).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    _, sizes, dense = mat._groups
-
-    def one(data: Any, indices: Any) -> Any:
-        if not sizes:
-            return snp.sum(data, 0)
-        return (
-            snp.zeros((*sizes, *dense), data.dtype).at[columns_of(indices)].add(data, mode="drop")
-        )
-
-    return _batched(one, mat.n_batch, *_full(mat))
+    return bcoo_todense_p.bind(mat.data, mat.indices, spinfo=mat._info)
 
 
 def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) -> BCOO:
@@ -335,37 +492,9 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
     if arr.shape != sparr.shape:
         raise wrong("bcoo_extract", "arr", arr, f"an array of shape {sparr.shape}")
     unique = sparr.unique_indices if assume_unique is None else assume_unique
-    _, indices = _full(sparr)
-
-    def one(arr: Any, indices: Any) -> Any:
-        if not indices.shape[-1]:
-            first = snp.arange(indices.shape[0]) == 0
-            return snp.where(first.reshape(-1, *[1] * arr.ndim), arr[None], 0)
-        found = arr.at[columns_of(indices)].get(mode="fill", fill_value=0)
-        if unique:
-            return found
-        order, new = _groups_of(indices)
-        first = snp.zeros(indices.shape[0], bool).at[order].set(new)
-        return snp.where(first.reshape(-1, *[1] * (found.ndim - 1)), found, 0)
-
-    data = _batched(one, sparr.n_batch, arr, indices)
+    indices = _full(sparr)[1]
+    data = bcoo_extract_p.bind(indices, arr, assume_unique=bool(unique))
     return sparr._like(data, indices, sparr.shape, sparr.indices_sorted, sparr.unique_indices)
-
-
-def _order(indices: Any) -> Any:
-    """Return the order that sorts rows of indices."""
-    n = indices.shape[0]
-    columns = columns_of(indices)
-    if not columns:
-        return snp.arange(n)
-    return lax.sort((*columns, snp.arange(n)), num_keys=len(columns))[-1]
-
-
-def _groups_of(indices: Any) -> tuple[Any, Any]:
-    """Return the order that sorts indices, and marks of the first of equal ones in that order."""
-    order = _order(indices)
-    rows = indices[order]
-    return order, snp.concatenate([snp.ones(1, bool), snp.any(rows[1:] != rows[:-1], -1)])
 
 
 def bcoo_sort_indices(mat: BCOO) -> BCOO:
@@ -376,12 +505,17 @@ def bcoo_sort_indices(mat: BCOO) -> BCOO:
     [2.0, 1.0]
     """
 
-    def one(data: Any, indices: Any) -> Any:
-        order = _order(indices)
-        return data[order], indices[order]
-
-    data, indices = _batched(one, mat.n_batch, *_full(mat))
+    data, indices = bcoo_sort_indices_p.bind(mat.data, mat.indices, spinfo=mat._info)
     return mat._like(data, indices, mat.shape, True, mat.unique_indices)
+
+
+def _without_zeros(mat: BCOO) -> BCOO:
+    """Turn elements that are zero into padding."""
+    data, indices = _full(mat)
+    at = mat.n_batch + 1
+    kept = snp.any(data != 0, axis=tuple(range(at, data.ndim)))
+    limit = snp.array(mat._groups[1], indices.dtype)
+    return mat._like(data, snp.where(kept[..., None], indices, limit), mat.shape)
 
 
 def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
@@ -392,39 +526,12 @@ def bcoo_sum_duplicates(mat: BCOO, nse: int | None = None) -> BCOO:
     >>> sparse.bcoo_sum_duplicates(m).data.tolist()
     [3.0]
     """
-    data, indices = _full(mat)
-    sizes = mat._groups[1]
     if nse is None:
         nse = mat.nse
-        if not isinstance(indices, Tracer):
-            nse = _count_unique(np.asarray(indices), sizes)
-    limit = snp.array(sizes, indices.dtype)
-
-    def one(data: Any, indices: Any) -> Any:
-        inside = snp.all(indices < limit, -1) & snp.all(indices >= 0, -1)
-        indices = snp.where(inside[:, None], indices, limit)
-        order, new = _groups_of(indices)
-        rows, kept = indices[order], inside[order]
-        target = snp.where(kept, snp.cumsum(new) - 1, nse)
-        wide = kept.reshape(-1, *[1] * (data.ndim - 1))
-        values = snp.zeros((nse, *data.shape[1:]), data.dtype)
-        values = values.at[target].add(snp.where(wide, data[order], 0), mode="drop")
-        full = snp.broadcast_to(limit, (nse, len(sizes)))
-        return values, full.at[target].set(rows, mode="drop")
-
-    if mat.nse:
-        data, indices = _batched(one, mat.n_batch, data, indices)
+        if not isinstance(mat.indices, Tracer):
+            nse = count_unique(np.asarray(mat.indices), mat._groups[1])
+    data, indices = bcoo_sum_duplicates_p.bind(mat.data, mat.indices, nse=nse, spinfo=mat._info)
     return mat._like(data, indices, mat.shape, True, True)
-
-
-def _count_unique(indices: np.ndarray, sizes: tuple) -> int:
-    counts = [0]
-    if not sizes:
-        return min(1, indices.shape[-2])
-    for rows in indices.reshape((-1, *indices.shape[-2:])):
-        inside = ((rows >= 0) & (rows < np.array(sizes))).all(-1)
-        counts.append(len(np.unique(rows[inside], axis=0)))
-    return max(counts)
 
 
 # Layout ----------------------------------------------------------------------------------------------
@@ -555,12 +662,11 @@ def bcoo_transpose(mat: BCOO, *, permutation: Sequence[int]) -> BCOO:
             "a permutation that mixes batch, sparse and dense dimensions",
             "change the layout first: bcoo_update_layout(m, n_batch=0, n_dense=0)",
         )
-    batch, sparse, dense = parts
-    # size-1 batch dimensions of data or indices are permuted as they are
-    data = snp.transpose(mat.data, (*batch, b, *[d - mat.n_sparse + 1 for d in dense]))
-    indices = snp.transpose(mat.indices, (*batch, b, b + 1))[..., [i - b for i in sparse]]
+    data, indices = bcoo_transpose_p.bind(
+        mat.data, mat.indices, permutation=tuple(order), spinfo=mat._info
+    )
     shape = tuple([mat.shape[p] for p in order])
-    same = sparse == sorted(sparse)
+    same = parts[1] == sorted(parts[1])
     return mat._like(data, indices, shape, same and mat.indices_sorted, mat.unique_indices)
 
 
@@ -658,46 +764,6 @@ def bcoo_broadcast_in_dim(
     return mat._like(data, indices, shape, False, mat.unique_indices)
 
 
-def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
-    """Concatenate sparse arrays along a dimension.
-
-    >>> sparse.bcoo_concatenate([sparse.eye(2), sparse.eye(2)], dimension=1).shape
-    (2, 4)
-    """
-    first = operands[0]
-    dimension %= first.ndim
-    n_batch = min(m.n_batch for m in operands)
-    n_batch = n_batch if dimension >= n_batch else 0
-    n_dense = min(m.n_dense for m in operands)
-    n_dense = n_dense if dimension < first.ndim - n_dense else 0
-    parts = [bcoo_update_layout(m, n_batch=n_batch, n_dense=n_dense) for m in operands]
-    size = sum(m.shape[dimension] for m in parts)
-    shape = (*first.shape[:dimension], size, *first.shape[dimension + 1 :])
-    if any(
-        (*m.shape[:dimension], *m.shape[dimension + 1 :])
-        != (*shape[:dimension], *shape[dimension + 1 :])
-        for m in parts
-    ):
-        raise wrong(
-            "bcoo_concatenate",
-            "operands",
-            [m.shape for m in parts],
-            "equal shapes but for one dimension",
-        )
-    at = dimension - n_batch
-    data, rows, start = [], [], 0
-    for m in parts:
-        values, indices = _full(m)
-        column = snp.where(indices[..., at] < m.shape[dimension], indices[..., at] + start, size)
-        data.append(values)
-        rows.append(indices.at[..., at].set(column))
-        start += m.shape[dimension]
-    unique = all(m.unique_indices for m in parts)
-    return first._like(
-        snp.concatenate(data, n_batch), snp.concatenate(rows, n_batch), shape, False, unique
-    )
-
-
 def bcoo_slice(
     mat: BCOO,
     *,
@@ -767,38 +833,6 @@ def _sliced(mat: BCOO, starts: list, shape: tuple, steps: list, slices: Any) -> 
     data = snp.where(inside.reshape(*inside.shape, *[1] * mat.n_dense), data, 0)
     indices = snp.stack(rows, -1) if rows else indices
     return mat._like(data, indices, shape, False, mat.unique_indices)
-
-
-def bcoo_gather(
-    operand: BCOO,
-    start_indices: Any,
-    dimension_numbers: Any,
-    slice_sizes: Any,
-    *,
-    unique_indices: bool = False,
-    indices_are_sorted: bool = False,
-    mode: Any = None,
-    fill_value: Any = None,
-) -> BCOO:
-    """Gather one window of a sparse array, as `lax.gather` with a vector of start indices.
-
-    >>> from sagax.lax import GatherDimensionNumbers
-    >>> numbers = GatherDimensionNumbers((0,), (0,), (0,))
-    >>> sparse.bcoo_gather(sparse.eye(2), snp.array([1]), numbers, (1, 2)).todense().tolist()
-    [0.0, 1.0]
-    """
-    starts = snp.asarray(start_indices)
-    if starts.ndim != 1:
-        raise refuse(
-            "bcoo_gather",
-            "several windows of a sparse array",
-            "map over the start indices with sagax.vmap",
-        )
-    full: list[Any] = [0] * operand.ndim
-    for k, d in enumerate(dimension_numbers.start_index_map):
-        full[d] = starts[k]
-    window = bcoo_dynamic_slice(operand, full, slice_sizes)
-    return bcoo_squeeze(window, dimensions=dimension_numbers.collapsed_slice_dims)
 
 
 def _getitem(mat: BCOO, index: Any) -> BCOO:
@@ -899,7 +933,7 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> BCOO:
         columns = [c if n > 1 else snp.zeros_like(c) for c, n in zip(columns_of(indices), v.shape)]
         return data * v.at[tuple(columns)].get(mode="fill", fill_value=0)
 
-    data = _batched(one, b, data, indices, v)
+    data = batched(one, b, data, indices, v)
     return sp_mat._like(data, indices, sp_mat.shape, sp_mat.indices_sorted, sp_mat.unique_indices)
 
 
@@ -928,53 +962,3 @@ def bcoo_multiply_sparse(lhs: BCOO, rhs: BCOO) -> BCOO:
     )
     other = b.data.at[match].get(mode="fill", fill_value=0)
     return a._with_data(a.data * other)
-
-
-# Creation --------------------------------------------------------------------------------------------
-
-
-def random_bcoo(
-    key: Any,
-    shape: Sequence[int],
-    *,
-    dtype: Any = float,
-    indices_dtype: Any = None,
-    nse: float = 0.2,
-    n_batch: int = 0,
-    n_dense: int = 0,
-    unique_indices: bool = True,
-    sorted_indices: bool = False,
-    generator: Callable = sagax_random.uniform,
-    **kwds: Any,
-) -> BCOO:
-    """Create a sparse array with random elements at random indices.
-
-    Args:
-      nse: the number of stored elements of each batch, or below 1 their fraction.
-      generator: draws the elements, as `generator(key, shape, dtype, **kwds)`.
-
-    >>> sparse.random_bcoo(sagax.random.key(0), (4, 5), nse=3).nse
-    3
-    """
-    shape = tuple(shape)
-    sizes = shape[n_batch : len(shape) - n_dense]
-    count = math.prod(sizes)
-    n = math.ceil(nse * count) if 0 < nse < 1 else int(nse)
-    if not 0 <= n <= count:
-        raise wrong("random_bcoo", "nse", nse, f"a number from 0 to {count}, or a fraction below 1")
-    batch = shape[:n_batch]
-    places, values = sagax_random.split(key)
-
-    def draw(key: Any) -> Any:
-        if unique_indices:
-            flat = sagax_random.permutation(key, count)[:n]
-        else:
-            flat = sagax_random.randint(key, (n,), 0, count)
-        return snp.sort(flat) if sorted_indices else flat
-
-    flat = _batched(draw, n_batch, sagax_random.split(places, batch) if batch else places)
-    columns = snp.unravel_index(flat, sizes) if sizes else ()
-    dtype_of = np.int32 if indices_dtype is None else indices_dtype
-    indices = snp.stack(columns, -1) if columns else snp.zeros((*batch, n, 0), np.int32)
-    data = generator(values, (*batch, n, *shape[len(shape) - n_dense :]), dtype, **kwds)
-    return BCOO._like(data, indices.astype(dtype_of), shape, sorted_indices, unique_indices)

@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+import sagax.experimental.sparse._reference as numpy_rules
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import trees
+from sagax._src.config import thread
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, f32
 from sagax._src.core.value import Array
-from sagax.experimental.sparse._base import JAXSparse
+from sagax.experimental.sparse._base import JAXSparse, check_indices_along, check_pointers
 from sagax.experimental.sparse._bcoo import (
     BCOO,
-    _batched,
     _full,
-    bcoo_extract,
     bcoo_fromdense,
     bcoo_sort_indices,
     bcoo_sum_duplicates,
     mapped_shape,
+    needed,
 )
-from sagax.experimental.sparse._operands import wrong
-from sagax.experimental.sparse._products import bcoo_dot_general
+from sagax.experimental.sparse._elements import (
+    COOInfo,
+    SparseInfo,
+    batched,
+    bcoo_extract_p,
+    sparse_primitive,
+    typed,
+)
+from sagax.experimental.sparse._operands import SparseOperand, wrong
+from sagax.experimental.sparse._products import bcoo_dot_general, contract, product_aval
 
 
 def _pointers(rows: Any, count: int) -> Any:
@@ -63,6 +76,10 @@ class BCSR(JAXSparse):
         super().__init__(args, shape=shape)
         if self.indptr.shape[-1] != self.shape[self.n_batch] + 1:
             raise wrong("BCSR", "indptr", self.indptr, f"{self.shape[self.n_batch] + 1} pointers")
+        if thread.settings.enable_checks:
+            check_pointers(
+                "BCSR", self.indptr, self.indices, self.shape[self.n_batch + 1], "columns"
+            )
 
     nse = property(lambda self: self.indices.shape[-1], doc="The stored elements of each batch.")
     n_batch = property(lambda self: self.indices.ndim - 1)
@@ -91,7 +108,7 @@ class BCSR(JAXSparse):
         arr = arr if arr.indices_sorted else bcoo_sort_indices(arr)
         data, indices = _full(arr)
         count = arr.shape[arr.n_batch]
-        indptr = _batched(lambda rows: _pointers(rows, count), arr.n_batch, indices[..., 0])
+        indptr = batched(lambda rows: _pointers(rows, count), arr.n_batch, indices[..., 0])
         args = (data, indices[..., 1], indptr)
         return cls(args, shape=arr.shape, indices_sorted=True, unique_indices=arr.unique_indices)
 
@@ -105,7 +122,7 @@ class BCSR(JAXSparse):
 
     def to_bcoo(self) -> BCOO:
         """Return the same array as a BCOO."""
-        rows = _batched(lambda p: _rows_of(p, self.nse), self.indptr.ndim - 1, self.indptr)
+        rows = batched(lambda p: _rows_of(p, self.nse), self.indptr.ndim - 1, self.indptr)
         rows = snp.broadcast_to(rows, self.indices.shape)
         indices = snp.stack([rows, self.indices], -1)
         return BCOO._like(self.data, indices, self.shape, self.indices_sorted, self.unique_indices)
@@ -117,17 +134,28 @@ class BCSR(JAXSparse):
             return None
         return self.data, self.indptr, self.indices
 
+    def _dot(self, other: Any, numbers: Any, preferred: Any) -> Any:
+        if isinstance(other, SparseOperand):
+            return super()._dot(other, numbers, preferred)
+        dtype = snp.result_type(self.data, other) if preferred is None else preferred
+        return bcsr_dot_general_p.bind(
+            *(self.data, self.indices, self.indptr, snp.asarray(other)),
+            dimension_numbers=numbers,
+            lhs_spinfo=self._info,
+            preferred_element_type=np.dtype(dtype),
+        )
+
     def _with_data(self, data: Any) -> BCSR:
         flags = {"indices_sorted": self.indices_sorted, "unique_indices": self.unique_indices}
         return BCSR((data, self.indices, self.indptr), shape=self.shape, **flags)
 
     def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> BCSR:
-        """Add elements of equal indices."""
-        return BCSR.from_bcoo(bcoo_sum_duplicates(self.to_bcoo(), nse))
+        """Add elements of equal indices; without zeros, unless they are kept."""
+        return BCSR.from_bcoo(self.to_bcoo().sum_duplicates(nse, remove_zeros))
 
     def todense(self) -> Array:
         """Return the dense array."""
-        return self.to_bcoo().todense()
+        return bcsr_todense_p.bind(self.data, self.indices, self.indptr, spinfo=self._info)
 
     def transpose(self, axes: Any = None) -> BCSR:
         """Permute the dimensions, within batch, sparse and dense ones."""
@@ -147,8 +175,13 @@ def bcsr_fromdense(
     >>> sparse.bcsr_fromdense(snp.eye(2)).indices.tolist()
     [0, 1]
     """
-    options: dict[str, Any] = {"n_batch": n_batch, "n_dense": n_dense, "index_dtype": index_dtype}
-    return BCSR.from_bcoo(bcoo_fromdense(mat, nse=nse, **options))
+    mat = snp.asarray(mat)
+    options: dict[str, Any] = {"n_batch": n_batch, "n_dense": n_dense}
+    if mat.ndim != n_batch + n_dense + 2:
+        raise wrong("bcsr_fromdense", "mat", mat, "an array of two sparse dimensions")
+    count = needed(mat, nse, "bcsr_fromdense", **options)
+    parts = bcsr_fromdense_p.bind(mat, index_dtype=np.dtype(index_dtype), nse=count, **options)
+    return BCSR(parts, shape=mat.shape, indices_sorted=True, unique_indices=True)
 
 
 def bcsr_todense(mat: BCSR) -> Array:
@@ -167,11 +200,7 @@ def bcsr_extract(indices: Any, indptr: Any, mat: Any) -> Array:
     >>> sparse.bcsr_extract(m.indices, m.indptr, snp.arange(4.0).reshape(2, 2)).tolist()
     [0.0, 3.0]
     """
-    mat, indices = snp.asarray(mat), snp.asarray(indices)
-    n_batch = indices.ndim - 1
-    data = snp.zeros((*indices.shape, *mat.shape[n_batch + 2 :]), mat.dtype)
-    pattern = BCSR((data, indices, indptr), shape=mat.shape)
-    return bcoo_extract(pattern.to_bcoo(), mat, assume_unique=True).data
+    return bcsr_extract_p.bind(*map(snp.asarray, (indices, indptr, mat)))
 
 
 def bcsr_dot_general(
@@ -190,9 +219,13 @@ def bcsr_dot_general(
     >>> sparse.bcsr_dot_general(m, snp.ones(2), dimension_numbers=numbers).tolist()
     [1.0, 1.0]
     """
-    a, b = [x.to_bcoo() if isinstance(x, BCSR) else x for x in (lhs, rhs)]
-    options = {"dimension_numbers": dimension_numbers}
-    return bcoo_dot_general(a, b, preferred_element_type=preferred_element_type, **options)
+    options = {"precision": precision, "preferred_element_type": preferred_element_type}
+    return bcoo_dot_general(lhs, rhs, dimension_numbers=dimension_numbers, **options)
+
+
+def _check_length(name: str, argument: str, x: Any, length: int) -> None:
+    if x.ndim != 1 or x.shape[0] != length:
+        raise wrong(name, argument, x, f"{length} integers")
 
 
 # COO, CSR, CSC: matrices ---------------------------------------------------------------------------
@@ -214,6 +247,11 @@ class COO(JAXSparse):
         self.data, self.row, self.col = map(snp.asarray, args)
         self._rows_sorted, self._cols_sorted = rows_sorted, cols_sorted
         super().__init__(args, shape=shape)
+        for name in ("row", "col"):
+            _check_length("COO", name, getattr(self, name), len(self.data))
+        if thread.settings.enable_checks:
+            check_indices_along("COO", "row", self.row, self.shape[0], rows_sorted)
+            check_indices_along("COO", "col", self.col, self.shape[1], cols_sorted)
 
     nse = property(lambda self: self.data.size, doc="The number of stored elements.")
 
@@ -221,6 +259,16 @@ class COO(JAXSparse):
     def fromdense(cls, mat: Any, *, nse: Any = None, index_dtype: Any = np.int32) -> COO:
         """Store the nonzero elements of a dense matrix."""
         return coo_fromdense(mat, nse=nse, index_dtype=index_dtype)
+
+    @property
+    def _info(self) -> Any:
+        return COOInfo(self.shape, self._rows_sorted, self._cols_sorted)
+
+    def _dot(self, other: Any, numbers: Any, preferred: Any) -> Any:
+        if not _is_matrix_product(other, numbers):
+            return super()._dot(other, numbers, preferred)
+        out = _coo_product(self, other, False)
+        return out if preferred is None else out.astype(preferred)
 
     def _bcoo(self) -> BCOO:
         return BCOO._like(self.data, snp.stack([self.row, self.col], -1), self.shape)
@@ -231,7 +279,7 @@ class COO(JAXSparse):
 
     def todense(self) -> Array:
         """Return the dense matrix."""
-        return self._bcoo().todense()
+        return coo_todense_p.bind(self.data, self.row, self.col, spinfo=self._info)
 
     def transpose(self, axes: Any = None) -> COO:
         """Return the transpose."""
@@ -251,7 +299,14 @@ class CSR(JAXSparse):
     def __init__(self, args: tuple, *, shape: Any) -> None:
         self.data, self.indices, self.indptr = map(snp.asarray, args)
         super().__init__(args, shape=shape)
+        name, axis = type(self).__name__, self._pointed
+        _check_length(name, "indices", self.indices, len(self.data))
+        _check_length(name, "indptr", self.indptr, self.shape[axis] + 1)
+        if thread.settings.enable_checks:
+            what = "rows" if axis else "columns"
+            check_pointers(name, self.indptr, self.indices, self.shape[1 - axis], what)
 
+    _pointed = 0  # the dimension that the pointers divide
     nse = property(lambda self: self.data.size, doc="The number of stored elements.")
 
     def _compressed_rows(self) -> tuple | None:
@@ -271,7 +326,13 @@ class CSR(JAXSparse):
 
     def todense(self) -> Array:
         """Return the dense matrix."""
-        return self._bcoo().todense()
+        return csr_todense_p.bind(self.data, self.indices, self.indptr, shape=self.shape)
+
+    def _dot(self, other: Any, numbers: Any, preferred: Any) -> Any:
+        if not _is_matrix_product(other, numbers):
+            return super()._dot(other, numbers, preferred)
+        out = _csr_product(self, other, False)
+        return out if preferred is None else out.astype(preferred)
 
     def transpose(self, axes: Any = None) -> Any:
         """Return the transpose, by compressed columns."""
@@ -286,6 +347,7 @@ class CSC(CSR):
     """
 
     __slots__ = ()
+    _pointed = 1
 
     def _compressed_rows(self) -> tuple | None:
         return None  # it has columns
@@ -298,6 +360,10 @@ class CSC(CSR):
     def _bcoo(self) -> BCOO:
         columns = _rows_of(self.indptr, self.nse)
         return BCOO._like(self.data, snp.stack([self.indices, columns], -1), self.shape)
+
+    def todense(self) -> Array:
+        """Return the dense matrix."""
+        return self.transpose().todense().T
 
     def transpose(self, axes: Any = None) -> CSR:
         """Return the transpose, by compressed rows."""
@@ -325,15 +391,59 @@ _register(CSR, ("data", "indices", "indptr"), ("shape",))
 _register(CSC, ("data", "indices", "indptr"), ("shape",))
 
 
+# Products of matrices ------------------------------------------------------------------------------
+
+_PRODUCT: Any = (((1,), (0,)), ((), ()))
+
+
+def _is_matrix_product(other: Any, numbers: Any) -> bool:
+    return not isinstance(other, SparseOperand) and numbers == _PRODUCT and other.ndim in (1, 2)
+
+
+def _matrix(function: str, mat: Any) -> Any:
+    mat = snp.asarray(mat)
+    if mat.ndim != 2:
+        raise wrong(function, "mat", mat, "a matrix")
+    return mat
+
+
+def _operand(m: Any, other: Any, transpose: bool, name: str, ndim: int | None) -> Any:
+    """Return the dense operand of a product, checked."""
+    other = snp.asarray(other)
+    size = m.shape[0 if transpose else 1]
+    if (ndim is not None and other.ndim != ndim) or other.shape[0] != size:
+        what = {1: "a vector", 2: "a matrix"}.get(ndim or 0, "an array")
+        raise wrong(name, "v" if ndim == 1 else "B", other, f"{what} of {size} rows")
+    return other
+
+
+def _coo_product(m: COO, other: Any, transpose: bool, ndim: int | None = None) -> Any:
+    names = {1: "coo_matvec", 2: "coo_matmat"}
+    other = _operand(m, other, transpose, names[ndim or snp.ndim(other)], ndim)
+    p = coo_matvec_p if other.ndim == 1 else coo_matmat_p
+    return p.bind(m.data, m.row, m.col, other, spinfo=m._info, transpose=bool(transpose))
+
+
+def _csr_product(m: CSR, other: Any, transpose: bool, ndim: int | None = None) -> Any:
+    names = {1: "csr_matvec", 2: "csr_matmat"}
+    other = _operand(m, other, transpose, names[ndim or snp.ndim(other)], ndim)
+    p = csr_matvec_p if other.ndim == 1 else csr_matmat_p
+    parts, shape = (m.data, m.indices, m.indptr, other), m.shape
+    if isinstance(m, CSC):  # the rows of its transpose
+        shape, transpose = shape[::-1], not transpose
+    return p.bind(*parts, shape=shape, transpose=bool(transpose))
+
+
 def coo_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> COO:
     """Store the nonzero elements of a dense matrix by coordinates.
 
     >>> sparse.coo_fromdense(snp.eye(2)).row.tolist()
     [0, 1]
     """
-    m = bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype)
-    args = (m.data, m.indices[:, 0], m.indices[:, 1])
-    return COO(args, shape=m.shape, rows_sorted=True)
+    mat = _matrix("coo_fromdense", mat)
+    count = needed(mat, nse, "coo_fromdense")
+    parts = coo_fromdense_p.bind(mat, index_dtype=np.dtype(index_dtype), nse=count)
+    return COO(tuple(parts), shape=mat.shape, rows_sorted=True)
 
 
 def coo_todense(mat: COO) -> Array:
@@ -351,7 +461,7 @@ def coo_matvec(mat: COO, v: Any, transpose: bool = False) -> Array:
     >>> sparse.coo_matvec(sparse.coo_fromdense(snp.eye(2)), snp.ones(2)).tolist()
     [1.0, 1.0]
     """
-    return (mat.T if transpose else mat) @ snp.asarray(v)
+    return _coo_product(mat, v, transpose, 1)
 
 
 def coo_matmat(mat: COO, B: Any, *, transpose: bool = False) -> Array:
@@ -360,7 +470,7 @@ def coo_matmat(mat: COO, B: Any, *, transpose: bool = False) -> Array:
     >>> sparse.coo_matmat(sparse.coo_fromdense(snp.eye(2)), snp.ones((2, 1))).tolist()
     [[1.0], [1.0]]
     """
-    return (mat.T if transpose else mat) @ snp.asarray(B)
+    return _coo_product(mat, B, transpose, 2)
 
 
 def csr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int32) -> CSR:
@@ -369,8 +479,10 @@ def csr_fromdense(mat: Any, *, nse: int | None = None, index_dtype: Any = np.int
     >>> sparse.csr_fromdense(snp.eye(2)).indices.tolist()
     [0, 1]
     """
-    m = bcsr_fromdense(mat, nse=nse, index_dtype=index_dtype)
-    return CSR((m.data, m.indices, m.indptr), shape=m.shape)
+    mat = _matrix("csr_fromdense", mat)
+    count = needed(mat, nse, "csr_fromdense")
+    parts = csr_fromdense_p.bind(mat, index_dtype=np.dtype(index_dtype), nse=count)
+    return CSR(tuple(parts), shape=mat.shape)
 
 
 def csr_todense(mat: CSR) -> Array:
@@ -388,7 +500,7 @@ def csr_matvec(mat: CSR, v: Any, transpose: bool = False) -> Array:
     >>> sparse.csr_matvec(sparse.csr_fromdense(snp.eye(2)), snp.ones(2)).tolist()
     [1.0, 1.0]
     """
-    return (mat.T if transpose else mat) @ snp.asarray(v)
+    return _csr_product(mat, v, transpose, 1)
 
 
 def csr_matmat(mat: CSR, B: Any, *, transpose: bool = False) -> Array:
@@ -397,7 +509,322 @@ def csr_matmat(mat: CSR, B: Any, *, transpose: bool = False) -> Array:
     >>> sparse.csr_matmat(sparse.csr_fromdense(snp.eye(2)), snp.ones((2, 1))).tolist()
     [[1.0], [1.0]]
     """
-    return (mat.T if transpose else mat) @ snp.asarray(B)
+    return _csr_product(mat, B, transpose, 2)
+
+
+# Primitives: operations on the arrays of the formats -----------------------------------------------
+
+_POINTERS = np.array([0, 2, 3, 5], np.int32)  # of 3 rows
+_ROWS = np.array([0, 0, 1, 2, 2], np.int32)
+_COLUMNS = np.array([1, 3, 0, 2, 2], np.int32)
+_F32, _I32 = np.dtype(np.float32), np.dtype(np.int32)
+
+
+def _bcsr(data: Any, indices: Any, indptr: Any, info: SparseInfo) -> BCSR:
+    flags = {"indices_sorted": info.indices_sorted, "unique_indices": info.unique_indices}
+    return BCSR((data, indices, indptr), shape=info.shape, **flags)
+
+
+bcsr_fromdense_p = sparse_primitive("bcsr_fromdense", multiple_results=True)
+
+
+@typed(bcsr_fromdense_p)
+def _(mat: Any, *, index_dtype: Any, n_batch: int, n_dense: int, nse: int) -> list:
+    batch, rows = mat.shape[:n_batch], mat.shape[n_batch]
+    dense = mat.shape[mat.ndim - n_dense :]
+    return [
+        intern_aval((*batch, nse, *dense), mat.dtype),
+        intern_aval((*batch, nse), np.dtype(index_dtype)),
+        intern_aval((*batch, rows + 1), np.dtype(index_dtype)),
+    ]
+
+
+@bcsr_fromdense_p.composite
+def _(mat: Any, *, nse: int, **options: Any) -> list:
+    m = BCSR.from_bcoo(bcoo_fromdense(mat, nse=nse, **options))
+    return [m.data, m.indices, m.indptr]
+
+
+@bcsr_fromdense_p.reference
+def _(mat: np.ndarray, **options: Any) -> Any:
+    data, indices = numpy_rules.fromdense(mat, **options)
+    return numpy_rules.compressed(data, indices, mat.shape[options["n_batch"]])
+
+
+bcsr_fromdense_p.samples = [
+    Sample(f32(3, 4), index_dtype=_I32, n_batch=0, n_dense=0, nse=12),
+    Sample(f32(2, 3, 4), index_dtype=_I32, n_batch=1, n_dense=0, nse=5),
+]
+
+bcsr_todense_p = sparse_primitive("bcsr_todense", 0)
+
+
+@typed(bcsr_todense_p)
+def _(data: Any, indices: Any, indptr: Any, *, spinfo: SparseInfo) -> Any:
+    return intern_aval(tuple(spinfo.shape), data.dtype)
+
+
+@bcsr_todense_p.composite
+def _(data: Any, indices: Any, indptr: Any, *, spinfo: SparseInfo) -> Any:
+    return _bcsr(data, indices, indptr, spinfo).to_bcoo().todense()
+
+
+@bcsr_todense_p.reference
+def _(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, *, spinfo: SparseInfo) -> Any:
+    return numpy_rules.todense(data, numpy_rules.coordinates(indices, indptr), spinfo=spinfo)
+
+
+bcsr_todense_p.samples = [Sample(f32(5), _COLUMNS, _POINTERS, spinfo=SparseInfo((3, 4)))]
+
+bcsr_extract_p = sparse_primitive("bcsr_extract", 2)
+
+
+@typed(bcsr_extract_p)
+def _(indices: Any, indptr: Any, mat: Any) -> Any:
+    n_batch = indices.ndim - 1
+    batch, dense = mat.shape[:n_batch], mat.shape[n_batch + 2 :]
+    return intern_aval((*batch, indices.shape[-1], *dense), mat.dtype)
+
+
+@bcsr_extract_p.composite
+def _(indices: Any, indptr: Any, mat: Any) -> Any:
+    mat, indices = snp.asarray(mat), snp.asarray(indices)
+    n_batch = indices.ndim - 1
+    data = snp.zeros((*indices.shape, *mat.shape[n_batch + 2 :]), mat.dtype)
+    pattern = BCSR((data, indices, indptr), shape=mat.shape).to_bcoo()
+    return bcoo_extract_p.bind(pattern.indices, mat, assume_unique=True)
+
+
+@bcsr_extract_p.reference
+def _(indices: np.ndarray, indptr: np.ndarray, mat: np.ndarray) -> Any:
+    places = numpy_rules.coordinates(indices, indptr)
+    return numpy_rules.extract(places, mat, assume_unique=True)
+
+
+bcsr_extract_p.samples = [Sample(_COLUMNS, _POINTERS, f32(3, 4))]
+
+bcsr_dot_general_p = sparse_primitive("bcsr_dot_general", 0, 3)
+
+
+@typed(bcsr_dot_general_p)
+def _(
+    lhs_data: Any,
+    lhs_indices: Any,
+    lhs_indptr: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any,
+    lhs_spinfo: SparseInfo,
+    preferred_element_type: Any,
+) -> Any:
+    shape = lhs_spinfo.shape
+    return product_aval(lhs_data, shape, rhs, dimension_numbers, preferred_element_type)
+
+
+@bcsr_dot_general_p.composite
+def _(
+    lhs_data: Any,
+    lhs_indices: Any,
+    lhs_indptr: Any,
+    rhs: Any,
+    *,
+    dimension_numbers: Any,
+    lhs_spinfo: SparseInfo,
+    preferred_element_type: Any,
+) -> Any:
+    lhs = _bcsr(lhs_data, lhs_indices, lhs_indptr, lhs_spinfo)
+    return contract(lhs, snp.asarray(rhs), dimension_numbers, preferred_element_type)
+
+
+@bcsr_dot_general_p.reference
+def _(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, rhs: np.ndarray, **more: Any
+) -> Any:
+    return numpy_rules.dot_general(data, numpy_rules.coordinates(indices, indptr), rhs, **more)
+
+
+bcsr_dot_general_p.samples = [
+    Sample(
+        f32(5),
+        _COLUMNS,
+        _POINTERS,
+        f32(4, *more),
+        dimension_numbers=_PRODUCT,
+        lhs_spinfo=SparseInfo((3, 4)),
+        preferred_element_type=_F32,
+    )
+    for more in ((), (2,))
+]
+
+coo_fromdense_p = sparse_primitive("coo_fromdense", multiple_results=True)
+
+
+@typed(coo_fromdense_p)
+def _(mat: Any, *, index_dtype: Any, nse: int) -> list:
+    places = intern_aval((nse,), np.dtype(index_dtype))
+    return [intern_aval((nse,), mat.dtype), places, places]
+
+
+@coo_fromdense_p.composite
+def _(mat: Any, *, index_dtype: Any, nse: int) -> list:
+    m = bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype)
+    return [m.data, m.indices[:, 0], m.indices[:, 1]]
+
+
+@coo_fromdense_p.reference
+def _(mat: np.ndarray, **options: Any) -> Any:
+    data, indices = numpy_rules.fromdense(mat, n_batch=0, n_dense=0, **options)
+    return [data, indices[:, 0], indices[:, 1]]
+
+
+coo_fromdense_p.samples = [Sample(f32(3, 4), index_dtype=_I32, nse=12)]
+
+coo_todense_p = sparse_primitive("coo_todense", 0)
+
+
+@typed(coo_todense_p)
+def _(data: Any, row: Any, col: Any, *, spinfo: COOInfo) -> Any:
+    return intern_aval(tuple(spinfo.shape), data.dtype)
+
+
+@coo_todense_p.composite
+def _(data: Any, row: Any, col: Any, *, spinfo: COOInfo) -> Any:
+    return COO((data, row, col), shape=spinfo.shape)._bcoo().todense()
+
+
+@coo_todense_p.reference
+def _(data: np.ndarray, row: np.ndarray, col: np.ndarray, *, spinfo: COOInfo) -> Any:
+    return numpy_rules.todense(data, np.stack([row, col], -1), spinfo=spinfo)
+
+
+coo_todense_p.samples = [Sample(f32(5), _ROWS, _COLUMNS, spinfo=COOInfo((3, 4)))]
+
+csr_fromdense_p = sparse_primitive("csr_fromdense", multiple_results=True)
+
+
+@typed(csr_fromdense_p)
+def _(mat: Any, *, index_dtype: Any, nse: int) -> list:
+    dtype = np.dtype(index_dtype)
+    data = intern_aval((nse,), mat.dtype)
+    return [data, intern_aval((nse,), dtype), intern_aval((mat.shape[0] + 1,), dtype)]
+
+
+@csr_fromdense_p.composite
+def _(mat: Any, *, index_dtype: Any, nse: int) -> list:
+    m = BCSR.from_bcoo(bcoo_fromdense(mat, nse=nse, index_dtype=index_dtype))
+    return [m.data, m.indices, m.indptr]
+
+
+@csr_fromdense_p.reference
+def _(mat: np.ndarray, **options: Any) -> Any:
+    data, indices = numpy_rules.fromdense(mat, n_batch=0, n_dense=0, **options)
+    return numpy_rules.compressed(data, indices, len(mat))
+
+
+csr_fromdense_p.samples = [Sample(f32(3, 4), index_dtype=_I32, nse=12)]
+
+csr_todense_p = sparse_primitive("csr_todense", 0)
+
+
+@typed(csr_todense_p)
+def _(data: Any, indices: Any, indptr: Any, *, shape: tuple) -> Any:
+    return intern_aval(tuple(shape), data.dtype)
+
+
+@csr_todense_p.composite
+def _(data: Any, indices: Any, indptr: Any, *, shape: tuple) -> Any:
+    return CSR((data, indices, indptr), shape=shape)._bcoo().todense()
+
+
+@csr_todense_p.reference
+def _(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, *, shape: tuple) -> Any:
+    places = numpy_rules.coordinates(indices, indptr)
+    return numpy_rules.todense(data, places, spinfo=SparseInfo(shape))
+
+
+csr_todense_p.samples = [Sample(f32(5), _COLUMNS, _POINTERS, shape=(3, 4))]
+
+
+def _matrix_product(name: str, matrix: Callable, samples: Sequence[Any], info: dict) -> Primitive:
+    """Define the product of a matrix, built by `matrix` from three arrays, and a dense array."""
+    p = sparse_primitive(name, 0, 3)
+
+    @typed(p)
+    def _(a: Any, b: Any, c: Any, x: Any, *, transpose: bool, **info: Any) -> Any:
+        shape = (info["spinfo"] if "spinfo" in info else SparseInfo(info["shape"])).shape
+        rows = shape[1 if transpose else 0]
+        return intern_aval((rows, *x.shape[1:]), snp.result_type(a.dtype, x.dtype))
+
+    @p.composite
+    def _(a: Any, b: Any, c: Any, x: Any, *, transpose: bool, **info: Any) -> Any:
+        m = matrix(a, b, c, **info)
+        return contract(m.T if transpose else m, snp.asarray(x), _PRODUCT)
+
+    @p.reference
+    def _(
+        a: np.ndarray, b: np.ndarray, c: np.ndarray, x: np.ndarray, *, transpose: bool, **info: Any
+    ) -> Any:
+        places = np.stack([b, c], -1) if "spinfo" in info else numpy_rules.coordinates(b, c)
+        spinfo = info["spinfo"] if "spinfo" in info else SparseInfo(info["shape"])
+        dense = numpy_rules.todense(a, places, spinfo=spinfo)
+        return (dense.T if transpose else dense) @ x
+
+    more = () if name.endswith("vec") else (2,)
+    p.samples = [
+        Sample(*samples, f32(3 if transpose else 4, *more), transpose=transpose, **info)
+        for transpose in (False, True)
+    ]
+    return p
+
+
+def _coo_of(data: Any, row: Any, col: Any, *, spinfo: COOInfo) -> COO:
+    flags = {"rows_sorted": spinfo.rows_sorted, "cols_sorted": spinfo.cols_sorted}
+    return COO((data, row, col), shape=spinfo.shape, **flags)
+
+
+def _csr_of(data: Any, indices: Any, indptr: Any, *, shape: tuple) -> CSR:
+    return CSR((data, indices, indptr), shape=shape)
+
+
+_OF_COO: tuple = _coo_of, (f32(5), _ROWS, _COLUMNS), {"spinfo": COOInfo((3, 4))}
+_OF_CSR: tuple = _csr_of, (f32(5), _COLUMNS, _POINTERS), {"shape": (3, 4)}
+coo_matvec_p = _matrix_product("coo_matvec", *_OF_COO)
+coo_matmat_p = _matrix_product("coo_matmat", *_OF_COO)
+csr_matvec_p = _matrix_product("csr_matvec", *_OF_CSR)
+csr_matmat_p = _matrix_product("csr_matmat", *_OF_CSR)
+
+# Of any format, or a dense array: `sparsify` sees here that the result is dense.
+todense_p = sparse_primitive("todense", 0)
+
+
+@typed(todense_p)
+def _(*parts: Any, tree: Any) -> Any:
+    m = tree.unflatten(parts)
+    return intern_aval(m.shape, m.data.dtype) if isinstance(m, JAXSparse) else m
+
+
+@todense_p.composite
+def _(*parts: Any, tree: Any) -> Any:
+    m = tree.unflatten(parts)
+    return m.todense() if isinstance(m, JAXSparse) else m
+
+
+@todense_p.reference
+def _(*parts: np.ndarray, tree: Any) -> Any:
+    if len(parts) == 1:
+        return parts[0]
+    data, row, col = parts  # the formats have references of their own
+    spinfo = SparseInfo(tree.unflatten(parts).shape)
+    return numpy_rules.todense(data, np.stack([row, col], -1), spinfo=spinfo)
+
+
+def _todense_samples() -> list:
+    m = COO((np.zeros(5, np.float32), _ROWS, _COLUMNS), shape=(3, 4))
+    tree = trees.flatten(m)[1]
+    return [Sample(f32(5), _ROWS, _COLUMNS, tree=tree), Sample(f32(3), tree=trees.flatten(0)[1])]
+
+
+todense_p.samples = _todense_samples
 
 
 # Creation --------------------------------------------------------------------------------------------
@@ -466,7 +893,10 @@ def eye(
 def todense(arr: Any) -> Array:
     """Return a dense array: of a sparse one, or the array itself.
 
+    Under `sparsify` the argument is dense from here on.
+
     >>> sparse.todense(sparse.eye(1)).tolist()
     [[1.0]]
     """
-    return arr.todense() if isinstance(arr, JAXSparse) else snp.asarray(arr)
+    leaves, tree = trees.flatten(arr if isinstance(arr, JAXSparse) else snp.asarray(arr))
+    return todense_p.bind(*leaves, tree=tree)

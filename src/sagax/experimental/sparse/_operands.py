@@ -29,6 +29,10 @@ class SparseOperand(abc.ABC):
     def _bcoo(self) -> Any:
         """Return the same array as a BCOO."""
 
+    def _dot(self, other: Any, numbers: Any, preferred: Any) -> Any:
+        """Return the product with a dense or sparse array, with the numbers of `lax.dot_general`."""
+        return self._bcoo()._dot(other, numbers, preferred)
+
     def _compressed_rows(self) -> tuple | None:
         """Return (data, row pointers, column indices) of a matrix whose rows are in order; None for others."""
         return None

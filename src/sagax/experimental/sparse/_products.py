@@ -6,9 +6,15 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+import sagax.experimental.sparse._reference as numpy_rules
 import sagax.lax as lax
 import sagax.numpy as snp
+from sagax._src.core.avals import intern_aval
+from sagax._src.core.samples import Sample, f32
 from sagax._src.core.value import Array
+from sagax.experimental.sparse._elements import sparse_primitive, typed
 from sagax.experimental.sparse._operands import SparseOperand, columns_of, wrong
 from sagax.experimental.sparse._rows import rows_product, vector_product
 from sagax.ops import segment_sum
@@ -39,21 +45,37 @@ def bcoo_dot_general(
             raise wrong(
                 "bcoo_dot_general", "rhs", rhs.shape, f"dimension {b} of size {lhs.shape[a]}"
             )
-    found = _by_rows(lhs, rhs, lc, rc, lb)
-    if found is not None:
-        out = found
-    elif isinstance(lhs, SparseOperand) and isinstance(rhs, SparseOperand):
-        out = _sparse_sparse(_flat(lhs), _flat(rhs), lc, rc, lb, rb)
-    elif isinstance(lhs, SparseOperand):
-        out = _sparse_dense(_flat(lhs), snp.asarray(rhs), lc, rc, lb, rb)
-    elif isinstance(rhs, SparseOperand):
-        out = _sparse_dense(_flat(rhs), snp.asarray(lhs), rc, lc, rb, lb)
-        n, free = len(lb), lhs.ndim - len(lb) - len(lc)  # of the dense operand, which comes first
-        order = [*range(n), *range(out.ndim - free, out.ndim), *range(n, out.ndim - free)]
-        out = snp.transpose(out, order)
-    else:
-        return lax.dot_general(lhs, rhs, ((lc, rc), (lb, rb)), precision=precision)
-    return out if preferred_element_type is None else out.astype(preferred_element_type)
+    numbers = (lc, rc), (lb, rb)
+    if isinstance(lhs, SparseOperand):
+        return lhs._dot(rhs, numbers, preferred_element_type)
+    if not isinstance(rhs, SparseOperand):
+        return lax.dot_general(lhs, rhs, numbers, precision=precision)
+    lhs = snp.asarray(lhs)
+    out = rhs._dot(lhs, ((rc, lc), (rb, lb)), preferred_element_type)
+    n, free = len(lb), lhs.ndim - len(lb) - len(lc)  # of the dense operand, which comes first
+    order = [*range(n), *range(out.ndim - free, out.ndim), *range(n, out.ndim - free)]
+    return out if order == sorted(order) else snp.transpose(out, order)
+
+
+def contract(lhs: Any, rhs: Any, numbers: Numbers, preferred: Any = None) -> Any:
+    """Compute the product of a sparse array and a dense or sparse one, where both fit."""
+    (lc, rc), (lb, rb) = numbers
+    out = _by_rows(lhs, rhs, lc, rc, lb)
+    if out is None:
+        if isinstance(rhs, SparseOperand):
+            out = _sparse_sparse(_flat(lhs), _flat(rhs), lc, rc, lb, rb)
+        else:
+            out = _sparse_dense(_flat(lhs), snp.asarray(rhs), lc, rc, lb, rb)
+    return out if preferred is None else out.astype(preferred)
+
+
+def product_aval(lhs: Any, shape: Any, rhs: Any, numbers: Numbers, preferred: Any) -> Any:
+    """Return the type of the product of a sparse array of type and shape `lhs` and `shape`, and a dense one."""
+    (lc, rc), (lb, rb) = numbers
+    others = [rhs.shape[d] for d in free(rhs.ndim, rc, rb)]
+    kept = [shape[d] for d in (*lb, *free(len(shape), lc, lb))]
+    dtype = snp.result_type(lhs.dtype, rhs.dtype) if preferred is None else np.dtype(preferred)
+    return intern_aval((*kept, *others), dtype)
 
 
 def _flat(m: Any) -> Any:
@@ -61,14 +83,19 @@ def _flat(m: Any) -> Any:
     return m._bcoo().update_layout(n_batch=0, n_dense=0)
 
 
-def _free(ndim: int, *used: Sequence[int]) -> list[int]:
+def free(ndim: int, *used: Sequence[int]) -> list[int]:
     taken = {d for part in used for d in part}
     return [d for d in range(ndim) if d not in taken]
 
 
-def _by_rows(lhs: Any, rhs: Any, lc: tuple, rc: tuple, lb: tuple) -> Array | None:
+def _by_rows(lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence) -> Array | None:
     """Multiply a matrix whose rows are in order by a dense array; None for other operands."""
-    if isinstance(rhs, SparseOperand) or not isinstance(lhs, SparseOperand) or lc != (1,) or lb:
+    if (
+        isinstance(rhs, SparseOperand)
+        or not isinstance(lhs, SparseOperand)
+        or tuple(lc) != (1,)
+        or lb
+    ):
         return None
     rhs = snp.asarray(rhs)
     ordered = lhs._ordered_coordinates() if rhs.ndim == 1 else None
@@ -85,18 +112,18 @@ def _by_rows(lhs: Any, rhs: Any, lc: tuple, rc: tuple, lb: tuple) -> Array | Non
     dtype = snp.result_type(data, rhs)
     if not all(lhs.shape) or not rhs.size or max(lhs.shape) >= 2**31:
         return None
-    free = [n for i, n in enumerate(rhs.shape) if i != rc[0]]
+    others = [n for i, n in enumerate(rhs.shape) if i != rc[0]]
     flat = snp.moveaxis(rhs, rc[0], 0).reshape(rhs.shape[rc[0]], -1).astype(dtype)
     inside = (indices >= 0) & (indices < lhs.shape[1])
     data = snp.where(inside, data, 0).astype(dtype)
-    return rows_product(data, indptr, indices, flat).reshape(lhs.shape[0], *free)
+    return rows_product(data, indptr, indices, flat).reshape(lhs.shape[0], *others)
 
 
 def _sparse_dense(
     lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
 ) -> Array:
     """Gather for each element the row of `rhs` that it multiplies, and add it to its row of the result."""
-    lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
+    lf, rf = free(lhs.ndim, lc, lb), free(rhs.ndim, rc, rb)
     columns = columns_of(lhs.indices)
     dtype = snp.result_type(lhs.data, rhs)
     rows = snp.transpose(rhs, (*rb, *rc, *rf)).astype(dtype)
@@ -127,7 +154,7 @@ def _sparse_sparse(
     lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence, rb: Sequence
 ) -> Any:
     """Multiply each pair of elements whose indices meet."""
-    lf, rf = _free(lhs.ndim, lc, lb), _free(rhs.ndim, rc, rb)
+    lf, rf = free(lhs.ndim, lc, lb), free(rhs.ndim, rc, rb)
     inside = [snp.all(m.indices < snp.array(m.shape, m.indices.dtype), -1) for m in (lhs, rhs)]
     meet = inside[0][:, None] & inside[1][None]
     for a, b in zip((*lc, *lb), (*rc, *rb), strict=True):
@@ -140,7 +167,11 @@ def _sparse_sparse(
     indices = snp.stack(rows, -1) if rows else snp.zeros((data.shape[0], 0), lhs.indices.dtype)
     product = type(lhs)((data, indices), shape=shape)
     fewest = min(product.nse, math.prod(shape))
-    return product.sum_duplicates(fewest) if fewest < product.nse and rows else product
+    return (
+        product.sum_duplicates(fewest, remove_zeros=False)
+        if fewest < product.nse and rows
+        else product
+    )
 
 
 def matmul(a: Any, b: Any) -> Any:
@@ -174,9 +205,27 @@ def bcoo_dot_general_sampled(A: Any, B: Any, indices: Any, *, dimension_numbers:
     >>> sparse.bcoo_dot_general_sampled(a, a, snp.array([[1, 1]]), dimension_numbers=numbers).tolist()
     [11.0]
     """
-    A, B, indices = map(snp.asarray, (A, B, indices))
-    (lc, rc), (lb, rb) = [tuple(map(tuple, pair)) for pair in dimension_numbers]
-    lf, rf = _free(A.ndim, lc, lb), _free(B.ndim, rc, rb)
+    pairs: Any = tuple(tuple(map(tuple, pair)) for pair in dimension_numbers)
+    operands = map(snp.asarray, (A, B, indices))
+    return bcoo_dot_general_sampled_p.bind(*operands, dimension_numbers=pairs)
+
+
+bcoo_dot_general_sampled_p = sparse_primitive("bcoo_dot_general_sampled", 0, 1)
+
+
+@typed(bcoo_dot_general_sampled_p)
+def _(A: Any, B: Any, indices: Any, *, dimension_numbers: Numbers) -> Any:
+    (lc, rc), (lb, rb) = dimension_numbers
+    sizes = [A.shape[d] for d in (*lb, *free(A.ndim, lc, lb))]
+    sizes += [B.shape[d] for d in free(B.ndim, rc, rb)]
+    rest = sizes[indices.ndim - 2 + indices.shape[-1] :]
+    return intern_aval((*indices.shape[:-1], *rest), snp.result_type(A.dtype, B.dtype))
+
+
+@bcoo_dot_general_sampled_p.composite
+def _(A: Any, B: Any, indices: Any, *, dimension_numbers: Numbers) -> Any:
+    (lc, rc), (lb, rb) = dimension_numbers
+    lf, rf = free(A.ndim, lc, lb), free(B.ndim, rc, rb)
     n_batch, n = indices.ndim - 2, indices.shape[-2]
     sizes = [*(A.shape[d] for d in (*lb, *lf)), *(B.shape[d] for d in rf)]
     columns = [
@@ -196,3 +245,26 @@ def bcoo_dot_general_sampled(A: Any, B: Any, indices: Any, *, dimension_numbers:
     count = columns[0].shape[0]
     found = snp.einsum("nk,nk->n", rows.reshape(count, -1), others.reshape(count, -1))
     return found.reshape(*indices.shape[:n_batch], n)
+
+
+bcoo_dot_general_sampled_p.reference(numpy_rules.sampled)
+bcoo_dot_general_sampled_p.samples = [
+    Sample(
+        f32(3, 2),
+        f32(2, 4),
+        np.array([[0, 1], [2, 3], [0, 1]], np.int32),
+        dimension_numbers=(((1,), (0,)), ((), ())),
+    ),
+    Sample(
+        f32(2, 3, 4),
+        f32(2, 5, 4),
+        np.array([[[0, 1], [2, 3]], [[1, 1], [0, 4]]], np.int32),
+        dimension_numbers=(((2,), (2,)), ((0,), (0,))),
+    ),
+    Sample(
+        f32(3, 2),
+        f32(2, 4),
+        np.array([[1], [2]], np.int32),
+        dimension_numbers=(((1,), (0,)), ((), ())),
+    ),
+]

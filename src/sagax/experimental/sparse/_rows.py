@@ -11,15 +11,18 @@ from typing import Any
 
 import numpy as np
 
+import sagax.experimental.sparse._reference as numpy_rules
 import sagax.numpy as snp
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
+from sagax._src.core.samples import Sample, f32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.identities import optimization_barrier
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import linear_rules
+from sagax.numpy._indexing.update import IndexUpdateHelper as at
 
 _COLUMNS = 8
 _NATIVE = frozenset({"float32", "float64", "complex64", "complex128", "int32", "int64"})
@@ -35,7 +38,8 @@ def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 
 @rows_product_p.composite
 def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
-    values = data[:, None] * x.at[indices].get(mode="clip")
+    data, indptr, x = map(snp.asarray, (data, indptr, x))
+    values = data[:, None] * at(x)[indices].get(mode="clip")
     return row_sums_p.bind(
         values, _row_of_each(indptr, aval_of(data)), count=aval_of(indptr).shape[0] - 1
     )
@@ -44,19 +48,22 @@ def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 def _row_of_each(indptr: Any, data: Any) -> Any:
     """Return the row of each stored element: the number of rows that end before it."""
     n = data.shape[0]
-    ends = snp.zeros(n + 1, np.int32).at[indptr[1:]].add(1, mode="drop")
+    ends = at(snp.zeros(n + 1, np.int32))[indptr[1:]].add(1, mode="drop")
     return snp.cumsum(ends)[:n]
 
 
 @rows_product_p.transpose
 def _(ct: Any, data: Any, indptr: Any, indices: Any, x: Any) -> tuple:
+    ct, indptr = snp.asarray(ct), snp.asarray(indptr)
     rows = _row_of_each(indptr, data.aval if is_linear(data) else aval_of(data))
     if is_linear(data):
-        found = ct.at[rows].get(mode="fill", fill_value=0) * x.at[indices].get(mode="clip")
+        found = at(ct)[rows].get(mode="fill", fill_value=0) * at(snp.asarray(x))[indices].get(
+            mode="clip"
+        )
         return found.sum(-1), None, None, None
-    values = data[:, None] * ct.at[rows].get(mode="fill", fill_value=0)
+    values = snp.asarray(data)[:, None] * at(ct)[rows].get(mode="fill", fill_value=0)
     shape, dtype = x.aval.shape, aval_of(values).dtype
-    return None, None, None, snp.zeros(shape, dtype).at[indices].add(values, mode="drop")
+    return None, None, None, at(snp.zeros(shape, dtype))[indices].add(values, mode="drop")
 
 
 @rows_product_p.jvp
@@ -95,6 +102,12 @@ def _native(b: Any, data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 rows_product_p.lower_on["cpu"] = _native
 
 
+rows_product_p.reference(numpy_rules.rows_product)
+rows_product_p.samples = [
+    Sample(f32(5), np.array([0, 2, 3, 5], np.int32), np.array([1, 3, 0, 2, 2], np.int32), f32(4, 2))
+]
+
+
 def rows_product(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
     """Multiply compressed rows by a matrix. Elements out of bounds must be 0 already."""
     # the native function does not look whether indices are within bounds
@@ -118,38 +131,47 @@ def _(values: Any, rows: Any, *, count: int) -> Any:
 
 @row_sums_p.transpose
 def _(ct: Any, values: Any, rows: Any, *, count: int) -> tuple:
-    return ct.at[rows].get(mode="fill", fill_value=0), None
+    return at(snp.asarray(ct))[rows].get(mode="fill", fill_value=0), None
 
 
 @row_sums_p.composite
 def _(values: Any, rows: Any, *, count: int) -> Any:
     """Add up blocks of elements first: XLA's scatter takes several nanoseconds for each element."""
+    values, rows = snp.asarray(values), snp.asarray(rows)
     n, rest = aval_of(values).shape[0], aval_of(values).shape[1:]
     total = snp.zeros((count, *rest), aval_of(values).dtype)
     blocks = n // _BLOCK
     if blocks <= 2 * count:
-        return total.at[rows].add(values, mode="drop", indices_are_sorted=True)
+        return at(total)[rows].add(values, mode="drop", indices_are_sorted=True)
     whole = blocks * _BLOCK
     cut, row = values[:whole].reshape(blocks, _BLOCK, *rest), rows[:whole].reshape(blocks, _BLOCK)
     # barriers: XLA would compute the operands of a scatter anew for each of its elements
     first, last = optimization_barrier((row[:, 0], row[:, -1]))
     sums, of_block = optimization_barrier((cut.sum(1), snp.where(first == last, first, count)))
-    total = total.at[of_block].add(sums, mode="drop")
+    total = at(total)[of_block].add(sums, mode="drop")
     # blocks of several rows: those in which a row begins, or what is dropped, each of them once
-    at = snp.searchsorted(first, snp.arange(1, count + 1, dtype=first.dtype)) - 1
-    fresh = snp.append(snp.ones(1, bool), at[1:] != at[:-1])
-    at = snp.maximum(at, 0)
-    fresh = fresh & (first.at[at].get(mode="clip") != last.at[at].get(mode="clip"))
-    their_rows = snp.where(fresh[:, None], row.at[at].get(mode="clip"), count)
-    parts = cut.at[at].get(mode="clip")
+    block = snp.searchsorted(first, snp.arange(1, count + 1, dtype=first.dtype)) - 1
+    fresh = snp.append(snp.ones(1, bool), block[1:] != block[:-1])
+    block = snp.maximum(block, 0)
+    fresh = fresh & (at(first)[block].get(mode="clip") != at(last)[block].get(mode="clip"))
+    their_rows = snp.where(fresh[:, None], at(row)[block].get(mode="clip"), count)
+    parts = at(cut)[block].get(mode="clip")
     their_rows, parts = optimization_barrier((their_rows, parts))
-    total = total.at[their_rows.ravel()].add(parts.reshape(-1, *rest), mode="drop")
-    return total.at[rows[whole:]].add(values[whole:], mode="drop")
+    total = at(total)[their_rows.ravel()].add(parts.reshape(-1, *rest), mode="drop")
+    return at(total)[rows[whole:]].add(values[whole:], mode="drop")
+
+
+row_sums_p.reference(numpy_rules.row_sums)
+row_sums_p.samples = [
+    Sample(f32(5), np.array([0, 0, 1, 2, 2], np.int32), count=3),
+    Sample(f32(5, 2), np.array([0, 1, 1, 1, 3], np.int32), count=3),
+    Sample(f32(400), np.arange(400, dtype=np.int32) // 150, count=3),
+]
 
 
 def vector_product(data: Any, rows: Any, columns: Any, x: Any, count: int) -> Any:
     """Multiply a matrix with `count` rows by a vector; `rows` are in order, and drop if out of bounds."""
-    found = x.at[columns].get(mode="clip")
+    found = at(x)[columns].get(mode="clip")
     values = snp.where((columns >= 0) & (columns < x.shape[0]), data * found, 0)
     rows = snp.where(rows < 0, count, rows)
     return row_sums_p.bind(values, rows, count=count)

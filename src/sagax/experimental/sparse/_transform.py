@@ -38,7 +38,6 @@ from sagax._src.primitives.structural import (
 from sagax.experimental.sparse._base import JAXSparse
 from sagax.experimental.sparse._bcoo import (
     bcoo_broadcast_in_dim,
-    bcoo_concatenate,
     bcoo_dynamic_slice,
     bcoo_fromdense,
     bcoo_reduce_sum,
@@ -48,9 +47,10 @@ from sagax.experimental.sparse._bcoo import (
     bcoo_sum_duplicates,
     bcoo_transpose,
 )
+from sagax.experimental.sparse._formats import todense_p
 from sagax.experimental.sparse._operands import refuse
 from sagax.experimental.sparse._products import bcoo_dot_general
-from sagax.experimental.sparse._windows import bcoo_conv_general_dilated, bcoo_rev
+from sagax.experimental.sparse._windows import bcoo_concatenate, bcoo_conv_general_dilated, bcoo_rev
 
 _RULES: dict[Primitive, Callable] = {}
 
@@ -169,6 +169,11 @@ def _(eqn: Any, x: Any, y: Any) -> Any:
     names = ("window_strides", "padding", "lhs_dilation", "rhs_dilation", "dimension_numbers")
     more = ("feature_group_count", "batch_group_count")
     return bcoo_conv_general_dilated(x, y, **{n: eqn.params[n] for n in (*names, *more)})
+
+
+@_rule(todense_p)
+def _(eqn: Any, x: Any) -> Any:
+    return x.todense()
 
 
 # Loops and branches run on pytrees, which sparse arrays are.

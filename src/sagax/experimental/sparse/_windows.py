@@ -1,4 +1,4 @@
-"""Convolve, reverse, and reformat sparse arrays."""
+"""Join, convolve, reverse, gather from, and reformat sparse arrays."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import sagax.numpy as snp
 from sagax.experimental.sparse._bcoo import (
     BCOO,
     _flat,
+    _full,
     bcoo_broadcast_in_dim,
-    bcoo_concatenate,
+    bcoo_dynamic_slice,
+    bcoo_squeeze,
     bcoo_sum_duplicates,
     bcoo_transpose,
     bcoo_update_layout,
@@ -19,6 +21,78 @@ from sagax.experimental.sparse._bcoo import (
 from sagax.experimental.sparse._formats import BCSR
 from sagax.experimental.sparse._operands import columns_of, refuse, wrong
 from sagax.lax import conv_dimension_numbers, padtype_to_pads
+
+
+def bcoo_concatenate(operands: Sequence[BCOO], *, dimension: int) -> BCOO:
+    """Concatenate sparse arrays along a dimension.
+
+    >>> sparse.bcoo_concatenate([sparse.eye(2), sparse.eye(2)], dimension=1).shape
+    (2, 4)
+    """
+    first = operands[0]
+    dimension %= first.ndim
+    n_batch = min(m.n_batch for m in operands)
+    n_batch = n_batch if dimension >= n_batch else 0
+    n_dense = min(m.n_dense for m in operands)
+    n_dense = n_dense if dimension < first.ndim - n_dense else 0
+    parts = [bcoo_update_layout(m, n_batch=n_batch, n_dense=n_dense) for m in operands]
+    size = sum(m.shape[dimension] for m in parts)
+    shape = (*first.shape[:dimension], size, *first.shape[dimension + 1 :])
+    if any(
+        (*m.shape[:dimension], *m.shape[dimension + 1 :])
+        != (*shape[:dimension], *shape[dimension + 1 :])
+        for m in parts
+    ):
+        raise wrong(
+            "bcoo_concatenate",
+            "operands",
+            [m.shape for m in parts],
+            "equal shapes but for one dimension",
+        )
+    at = dimension - n_batch
+    data, rows, start = [], [], 0
+    for m in parts:
+        values, indices = _full(m)
+        column = snp.where(indices[..., at] < m.shape[dimension], indices[..., at] + start, size)
+        data.append(values)
+        rows.append(indices.at[..., at].set(column))
+        start += m.shape[dimension]
+    unique = all(m.unique_indices for m in parts)
+    return first._like(
+        snp.concatenate(data, n_batch), snp.concatenate(rows, n_batch), shape, False, unique
+    )
+
+
+def bcoo_gather(
+    operand: BCOO,
+    start_indices: Any,
+    dimension_numbers: Any,
+    slice_sizes: Any,
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Any = None,
+    fill_value: Any = None,
+) -> BCOO:
+    """Gather one window of a sparse array, as `lax.gather` with a vector of start indices.
+
+    >>> from sagax.lax import GatherDimensionNumbers
+    >>> numbers = GatherDimensionNumbers((0,), (0,), (0,))
+    >>> sparse.bcoo_gather(sparse.eye(2), snp.array([1]), numbers, (1, 2)).todense().tolist()
+    [0.0, 1.0]
+    """
+    starts = snp.asarray(start_indices)
+    if starts.ndim != 1:
+        raise refuse(
+            "bcoo_gather",
+            "several windows of a sparse array",
+            "map over the start indices with sagax.vmap",
+        )
+    full: list[Any] = [0] * operand.ndim
+    for k, d in enumerate(dimension_numbers.start_index_map):
+        full[d] = starts[k]
+    window = bcoo_dynamic_slice(operand, full, slice_sizes)
+    return bcoo_squeeze(window, dimensions=dimension_numbers.collapsed_slice_dims)
 
 
 def bcoo_rev(operand: BCOO, dimensions: Sequence[int]) -> BCOO:

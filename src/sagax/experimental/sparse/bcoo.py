@@ -9,25 +9,42 @@ from sagax.experimental.sparse._base import (
 from sagax.experimental.sparse._bcoo import (
     BCOO,
     bcoo_broadcast_in_dim,
-    bcoo_concatenate,
+    bcoo_dot_general_p,
     bcoo_dynamic_slice,
     bcoo_extract,
     bcoo_fromdense,
-    bcoo_gather,
     bcoo_multiply_dense,
     bcoo_multiply_sparse,
     bcoo_reduce_sum,
     bcoo_reshape,
     bcoo_slice,
     bcoo_sort_indices,
+    bcoo_spdot_general_p,
     bcoo_squeeze,
     bcoo_sum_duplicates,
     bcoo_todense,
     bcoo_transpose,
     bcoo_update_layout,
 )
-from sagax.experimental.sparse._products import bcoo_dot_general, bcoo_dot_general_sampled
-from sagax.experimental.sparse._windows import bcoo_conv_general_dilated, bcoo_rev
+from sagax.experimental.sparse._elements import (
+    bcoo_extract_p,
+    bcoo_fromdense_p,
+    bcoo_sort_indices_p,
+    bcoo_sum_duplicates_p,
+    bcoo_todense_p,
+    bcoo_transpose_p,
+)
+from sagax.experimental.sparse._products import (
+    bcoo_dot_general,
+    bcoo_dot_general_sampled,
+    bcoo_dot_general_sampled_p,
+)
+from sagax.experimental.sparse._windows import (
+    bcoo_concatenate,
+    bcoo_conv_general_dilated,
+    bcoo_gather,
+    bcoo_rev,
+)
 
 __all__ = [
     "BCOO",
@@ -39,10 +56,14 @@ __all__ = [
     "bcoo_concatenate",
     "bcoo_conv_general_dilated",
     "bcoo_dot_general",
+    "bcoo_dot_general_p",
     "bcoo_dot_general_sampled",
+    "bcoo_dot_general_sampled_p",
     "bcoo_dynamic_slice",
     "bcoo_extract",
+    "bcoo_extract_p",
     "bcoo_fromdense",
+    "bcoo_fromdense_p",
     "bcoo_gather",
     "bcoo_multiply_dense",
     "bcoo_multiply_sparse",
@@ -51,9 +72,14 @@ __all__ = [
     "bcoo_rev",
     "bcoo_slice",
     "bcoo_sort_indices",
+    "bcoo_sort_indices_p",
+    "bcoo_spdot_general_p",
     "bcoo_squeeze",
     "bcoo_sum_duplicates",
+    "bcoo_sum_duplicates_p",
     "bcoo_todense",
+    "bcoo_todense_p",
     "bcoo_transpose",
+    "bcoo_transpose_p",
     "bcoo_update_layout",
 ]

@@ -4,8 +4,8 @@ from sagax.experimental.sparse._base import (
     CuSparseEfficiencyWarning,
     SparseEfficiencyError,
     SparseEfficiencyWarning,
-    SparseInfo,
 )
+from sagax.experimental.sparse._elements import SparseInfo
 
 __all__ = [
     "CuSparseEfficiencyWarning",

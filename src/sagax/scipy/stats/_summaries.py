@@ -124,12 +124,16 @@ def sem(
 ) -> Array:
     """Compute the standard error of the mean along `axis` (None: of all): std / sqrt(n).
 
-    `ddof` is subtracted from n in the variance.
+    `ddof` is subtracted from n in the variance. With `nan_policy="omit"` NaNs do not count; "raise" is not
+    supported, as values may be traced.
 
     >>> stats.sem(snp.array([1.0, 2.0, 3.0, 4.0]))
     Array(0.64549726, dtype=float32)
     """
-    _checked_policy("sem", nan_policy)
     x = _base.as_array("sem", a)
+    if nan_policy == "omit":
+        count = snp.sum(~snp.isnan(x), axis, keepdims=keepdims)
+        return snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(count.astype(float))
+    _checked_policy("sem", nan_policy)
     n = x.size if axis is None else x.shape[axis]
     return snp.std(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(float(n))
