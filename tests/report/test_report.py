@@ -133,8 +133,9 @@ def test_a_click_opens_a_function(planted):
     _, root = planted
     functions = all_of(root, "details", "function")
     assert len(functions) == 3
+    assert ["open" in function[1] for function in functions] == [True, False, False]
     for function in functions:
-        assert function[2:] and "open" not in function[1]
+        assert function[2:]
         first = next(c for c in function[2:] if isinstance(c, list))
         assert first[0] == "summary"
 
@@ -175,13 +176,50 @@ def test_operations_stand_beside_their_source(planted):
     _, root = planted
     rows = rows_of(function_named(root, "slow"), "lines")
     first = next(row for row in rows if "np.tanh(x @ x)" in row[0])
+    assert first == rows[0] and first[1] == "100 %"  # the costliest line is the first
     assert "program.py:14" in first[0]
-    assert "dot_general" in first[1] and "tanh" in first[1]
-    assert "and 80 more" in first[1]
-    assert first[2] == "962 M"  # 60 * (2 * 200**3 + 200**2), with three digits
+    assert "dot_general" in first[2] and "tanh" in first[2]
+    assert first[2].startswith("120 operations") and "and 80 more" in first[2]
+    assert first[3] == "962 M"  # 60 * (2 * 200**3 + 200**2), with three digits
     memory = rows_of(function_named(root, "slow"), "memory")
     made = next(row for row in memory if "np.tanh(x @ x)" in row[0])
     assert made[2] == "18.3 MiB"  # 120 results of 160,000 bytes
+
+
+def test_operations_are_folded(planted):
+    _, root = planted
+    for function in all_of(root, "details", "function"):
+        (table,) = all_of(function, "table", "lines")
+        folds = all_of(table, "details")
+        assert folds and all("open" not in fold[1] for fold in folds)
+        assert all(all_of(fold, "pre", "ops") for fold in folds)
+
+
+def test_lines_of_libraries_count_for_the_line_that_calls_them(tmp_path, monkeypatch):
+    library = tmp_path / "lib" / "python3.12" / "site-packages" / "helpful.py"
+    library.parent.mkdir(parents=True)
+    library.write_text(
+        "import sagax.numpy as snp\n\ndef twice(x):\n    return snp.sin(snp.sin(x))\n"
+    )
+    monkeypatch.syspath_prepend(str(library.parent))
+    import helpful
+
+    jaxpr = sagax.make_jaxpr(lambda x: helpful.twice(x) + 1)(snp.ones(3)).jaxpr
+    (line,) = facts._source_lines(jaxpr)
+    assert line.file.endswith("test_report.py") and "helpful.twice(x)" in line.text
+    assert len(line.operations) == 3
+
+
+def test_the_costliest_line_is_first():
+    def f(x):
+        y = snp.sin(x)
+        z = x @ x
+        return snp.cos(y) + z.sum()
+
+    lines = facts._source_lines(sagax.make_jaxpr(f)(snp.ones((300, 300))).jaxpr)
+    assert lines[0].text == "z = x @ x"
+    weights = [line.weight for line in lines]
+    assert weights == sorted(weights, reverse=True) and weights[0] > 2 * weights[1]
 
 
 def test_a_program_that_fails_has_a_report_too(tmp_path):

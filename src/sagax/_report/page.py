@@ -34,10 +34,10 @@ def render_page(functions: Sequence[FunctionFacts], title: str, seconds: float) 
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{_count_text(len(functions), 'compiled function')}; the program took {format_seconds(seconds)}, "
         f"of which compiling {format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
-        f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. A click opens a function. "
-        "Operations and bytes are estimates made from the traced program, before the compiler fused "
+        f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. The costliest function is open; a click "
+        "opens another. Operations and bytes are estimates made from the traced program, before the compiler fused "
         "anything.</p>",
-        *[_function(f, most) for f in functions],
+        *[_function(f, most, opened=i == 0) for i, f in enumerate(functions)],
     ]
     text = "\n".join(body)
     return document(title, text)
@@ -52,18 +52,19 @@ def document(title: str, body: str) -> str:
     )
 
 
-def _function(f: FunctionFacts, most: float) -> str:
+def _function(f: FunctionFacts, most: float, opened: bool) -> str:
     width = 100 * f.total / most
+    each = f", {format_seconds(f.run_seconds / f.runs)} each" if f.runs > 1 else ""
     return (
-        '<details class="function">\n'
+        f'<details class="function"{" open" if opened else ""}>\n'
         f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
         f'<span class="total">{format_seconds(f.total)}</span></summary>\n'
         f'<div class="bar" style="width: {width:.1f}%"></div>\n'
-        f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}; {_count_text(f.times, 'compilation')} in "
+        f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}{each}; {_count_text(f.times, 'compilation')} in "
         f"{format_seconds(f.compile_seconds)}; at most about {format_bytes(f.peak)} in use at once.</p>\n"
+        f"<h3>Source lines, the costliest first, and what that costs in a run</h3>\n{_lines(f.lines)}\n"
         f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
         f"<h3>Captured constants</h3>\n{_constants(f)}\n"
-        f"<h3>Source lines, what they became, what that costs in a run</h3>\n{_lines(f.lines)}\n"
         f"<h3>Memory by source line</h3>\n{_memory(f.lines)}\n"
         "</details>"
     )
@@ -92,7 +93,8 @@ def _lines(lines: Sequence[Line]) -> str:
     if not lines:
         return '<p class="muted">the traced program was not kept</p>'
     rows = []
-    for line in sorted(lines, key=lambda x: (x.file, x.number)):
+    whole = sum(line.weight for line in lines) or 1.0
+    for line in lines:
         operations = "\n".join(line.operations)
         if line.more:
             operations += f"\n... and {line.more} more"
@@ -101,12 +103,14 @@ def _lines(lines: Sequence[Line]) -> str:
         rows.append(
             [
                 f"{source}{location}",
-                f'<pre class="ops">{html.escape(operations)}</pre>',
+                f"{100 * line.weight / whole:.0f} %",
+                f"<details><summary>{_count_text(len(line.operations) + line.more, 'operation')}</summary>"
+                f'<pre class="ops">{html.escape(operations)}</pre></details>',
                 format_number(line.flops),
                 format_bytes(line.moved),
             ]
         )
-    return table("lines", ["source", "operations", "FLOPs#", "bytes#"], rows)
+    return table("lines", ["source", "share#", "operations", "FLOPs#", "bytes#"], rows)
 
 
 def _memory(lines: Sequence[Line]) -> str:
