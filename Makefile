@@ -126,8 +126,7 @@ $(PY):
 
 # One stamp for each extra: .with-test = "this project with its extra test is installed".
 $(VENV)/.with-%: pyproject.toml | $(PY)
-	@echo "installing sagax[$*]"
-	@$(PY) $(PIP) install --editable '.[$*]'
+	@$(PY) scripts/install.py '.[$*]'
 	@touch $@
 
 # jax, to compare with, in an environment of its own with the interpreter of $(VENV).

@@ -10,6 +10,7 @@ import io
 import re
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,8 +19,9 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._report import costs, facts, page
+from sagax._report import compare, costs, facts, page
 from sagax._src.api import compile_log
+from sagax._src.runtime import progress
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -235,6 +237,40 @@ def test_names_are_escaped():
     assert text_of(all_of(root, "h1")[0]) == "<title>"
 
 
+def test_two_reports_compared(planted, tmp_path, capsys):
+    text, _ = planted
+    old, new = tmp_path / "old.html", tmp_path / "new.html"
+    old.write_text(text, encoding="utf-8")
+
+    def twice(match):
+        return f'data-run-seconds="{2 * float(match[1])}"'
+
+    new.write_text(re.sub(r'data-run-seconds="([\d.e-]+)"', twice, text), encoding="utf-8")
+    assert compare.main(str(old), str(new)) == 0
+    head, *rows, whole = capsys.readouterr().out.splitlines()
+    assert head.split() == ["function", "a", "run", "compiling", "compilations", "total"]
+    assert {row.split()[0] for row in rows} == {"slow", "quick", "grows"}
+    for row in rows:
+        assert re.findall(r"([\d.]+)x", row)[:2] == ["2.00", "1.00"]  # a run, compiling
+    assert "grows" not in head and re.search(r"grows .* 3 -> 3 ", "\n".join(rows))
+    ratio = float(re.findall(r"([\d.]+)x$", whole)[0])
+    assert 1 < ratio < 2
+
+
+def test_a_function_that_is_new_has_no_ratio():
+    one = compare.Totals(runs=2, run_seconds=3.0, compilations=1, compile_seconds=0.5)
+    lines = compare.table({"f": one}, {"f": one, "g": one}).splitlines()
+    assert lines[1].startswith("g") and "0 -> 1" in lines[1] and "x" not in lines[1]
+    assert "1.50 s -> 1.50 s  1.00x" in lines[2]
+
+
+def test_other_pages_are_no_reports(tmp_path, capsys):
+    page_of = tmp_path / "page.html"
+    page_of.write_text("<details>hello</details>", encoding="utf-8")
+    assert compare.main(str(page_of), str(page_of)) == 2
+    assert "is not a report" in capsys.readouterr().err
+
+
 # --- estimates ---------------------------------------------------------------------------------------
 
 
@@ -347,8 +383,53 @@ def test_a_line_tells_what_takes_long(monkeypatch):
         result = compile_something()
     assert result.shape == (5, 5)
     text = sys.stderr.getvalue()
-    assert "sagax: compiling to_be_told ... 0 s" in text
-    assert " took " in text and text.endswith(" s\n")
+    assert re.search(r"\rsagax: (tracing|lowering|compiling) to_be_told \.\.\. 0 s", text)
+    assert re.search(
+        r"\rsagax: to_be_told took \d+\.\d s: tracing .*, lowering .*, compiling .* s *\n$", text
+    )
+
+
+def test_the_delay_counts_from_the_start_of_tracing(monkeypatch):
+    """None of the parts takes as long as the delay; all together do."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.3), progress.line("", "step"):
+        for doing in ("tracing", "lowering", "compiling"):
+            with progress.line(doing, "step"):
+                time.sleep(0.2)
+    shown = sys.stderr.getvalue()
+    assert "tracing step ..." not in shown and "sagax: step took" in shown
+    assert re.search("(lowering|compiling) step ... 0 s", shown)
+
+
+def test_slow_tracing_is_told(monkeypatch):
+    def slow_to_trace(x):
+        time.sleep(0.4)
+        return x + 1
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.01):
+        sagax.jit(slow_to_trace)(1.0)
+    assert "sagax: tracing slow_to_trace ... 0 s" in sys.stderr.getvalue()
+
+
+def test_a_prompt_of_a_debugger_is_not_overwritten(monkeypatch):
+    def debugged(x):
+        space = {"__name__": "pdb", "sleep": time.sleep}
+        exec("sleep(0.3)", space)
+        return x + 1
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.01):
+        sagax.make_jaxpr(sagax.jit(debugged))(1.0)
+    assert "tracing" not in sys.stderr.getvalue()
+
+
+def test_notebooks_show_the_line(monkeypatch):
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
+    monkeypatch.setattr(sys, "stderr", notebook())
+    with sagax.config.context(progress_after=0.01), progress.line("compiling", "step"):
+        time.sleep(0.1)
+    assert "sagax: compiling step took 0.1 s\n" in sys.stderr.getvalue()
 
 
 @pytest.mark.parametrize(

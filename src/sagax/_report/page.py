@@ -56,7 +56,7 @@ def _function(f: FunctionFacts, most: float, opened: bool) -> str:
     width = 100 * f.total / most
     each = f", {format_seconds(f.run_seconds / f.runs)} each" if f.runs > 1 else ""
     return (
-        f'<details class="function"{" open" if opened else ""}>\n'
+        f'<details class="function" {_totals(f)}{" open" if opened else ""}>\n'
         f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
         f'<span class="total">{format_seconds(f.total)}</span></summary>\n'
         f'<div class="bar" style="width: {width:.1f}%"></div>\n'
@@ -67,6 +67,14 @@ def _function(f: FunctionFacts, most: float, opened: bool) -> str:
         f"<h3>Captured constants</h3>\n{_constants(f)}\n"
         f"<h3>Memory by source line</h3>\n{_memory(f.lines)}\n"
         "</details>"
+    )
+
+
+def _totals(f: FunctionFacts) -> str:
+    """Write the attributes that `sagax report OLD.html NEW.html` reads."""
+    return (
+        f'data-name="{html.escape(f.name)}" data-runs="{f.runs}" data-run-seconds="{f.run_seconds:.6g}" '
+        f'data-compilations="{f.times}" data-compile-seconds="{f.compile_seconds:.6g}"'
     )
 
 
