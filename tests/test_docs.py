@@ -27,6 +27,19 @@ def test_page(page, capsys, request):
     assert found.failed == 0, capsys.readouterr().out
 
 
+def code_blocks(page: str) -> list[str]:
+    text = (DOCS / page).read_text(encoding="utf-8")
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "pages", [("index.md", "zh/index.md"), ("start/quickstart.md", "zh/quickstart.md")]
+)
+def test_both_languages_show_the_same_code(pages):
+    english, chinese = map(code_blocks, pages)
+    assert english and english == chinese
+
+
 MAINTAINERS = ("architecture.md", "glossary.md", "limits.md")
 PLACES = [ROOT, ROOT / "src/sagax", ROOT / "src/sagax/_src", ROOT / "tests"]
 

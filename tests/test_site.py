@@ -97,7 +97,7 @@ FLAGS = (
 ).split()
 LOOKED_AT = (
     "", "start/quickstart/", "start/install/", "from/pytorch/", "gallery/", "gallery/hmc/", "architecture/",
-    "api/sagax.numpy/", "api/sagax/", "errors/", "errors/SX0102/", "changelog/",
+    "zh/", "zh/quickstart/", "api/sagax.numpy/", "api/sagax/", "errors/", "errors/SX0102/", "changelog/",
 )  # fmt: skip
 WIDTHS = (1280, 420)
 

@@ -12,7 +12,13 @@ from sagax._src.api.compile_log import Compilation, Counter
 from sagax._src.core import pretty_print
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal
 from sagax._src.diagnostics.model import Span
-from sagax._src.diagnostics.spans import display_path, is_installed, span_at, user_positions
+from sagax._src.diagnostics.spans import (
+    display_path,
+    is_installed,
+    is_sagax,
+    span_at,
+    user_positions,
+)
 
 _MIN_CONSTANT_BYTES = 1024  # smaller captured constants are not listed
 _MAX_OPERATIONS = 40  # shown for one line
@@ -80,7 +86,7 @@ def _function_facts(counter: Counter) -> FunctionFacts:
     lines = [] if last is None else _source_lines(last.jaxpr)
     return FunctionFacts(
         name=counter.name,
-        place=counter.location,
+        place=_place(counter.location, lines),
         runs=counter.runs,
         run_seconds=counter.run_seconds,
         compilations=tuple(counter.compilations),
@@ -91,6 +97,15 @@ def _function_facts(counter: Counter) -> FunctionFacts:
         lines=lines,
         peak=max([line.alive for line in lines], default=0.0),
     )
+
+
+def _place(location: str, lines: Sequence[Line]) -> str:
+    """Return where a function is defined; of sagax's own functions, the user's line that calls them."""
+    file = os.path.abspath(location.rpartition(":")[0])
+    called = next((line for line in lines if line.number), None)
+    if called is None or not (is_sagax(file) or is_installed(file)):
+        return location
+    return f"called at {called.file}:{called.number}"
 
 
 def _constants(closed: ClosedJaxpr) -> list[Constant]:

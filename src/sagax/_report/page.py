@@ -17,9 +17,11 @@ th { font-weight: 600; color: #566; } td.n, th.n { text-align: right; white-spac
 pre, code { font: 13px/1.45 ui-monospace, monospace; margin: 0; white-space: pre-wrap; }
 details.function { border: 1px solid #d5dae4; border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem; }
 details.function > summary { cursor: pointer; display: flex; gap: 1rem; align-items: baseline; }
-summary .name { font-weight: 600; } summary .place { color: #667; flex: 1; } summary .total { white-space: nowrap; }
+summary .name { font-weight: 600; }
+summary .place { color: #667; flex: 1; min-width: 0; overflow-wrap: anywhere; } summary .total { white-space: nowrap; }
 .bar { background: #3b6fd4; height: 6px; border-radius: 3px; margin: .2rem 0; }
 .ops { color: #445; } .muted { color: #778; }
+@media (max-width: 45rem) { table { display: block; overflow-x: auto; } }
 @media (prefers-color-scheme: dark) {
   body { color: #dfe3ea; background: #14171c; } th, td { border-color: #2c323c; }
   th, summary .place, .muted, .ops { color: #9aa5b5; } details.function { border-color: #333a46; }
