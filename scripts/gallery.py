@@ -9,7 +9,6 @@ is a figure; the page docs/gallery/index.md shows both columns, and tests/test_g
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import resource
@@ -52,38 +51,38 @@ def shrink(picture: Path, target: Path) -> None:
     Image.open(picture).convert("RGB").quantize(128).save(target, optimize=True)
 
 
-def table(rows: dict[str, dict[str, dict[str, str]]]) -> list[str]:
-    """Write the table of figures."""
-    lines = ["| program | figure | sagax | jax |", "|---|---|---|---|"]
-    for name, columns in rows.items():
-        for figure, ours in columns["sagax"].items():
-            theirs = columns["jax"].get(figure, "")
-            lines.append(
-                f"| [{name.replace('_', ' ')}]({name}.md) | {figure} | {ours} | {theirs} |"
-            )
-    return lines
+def rows(name: str, ours: dict[str, str], theirs: dict[str, str]) -> str:
+    """Write the lines of a program in the table."""
+    link = f"[{name.replace('_', ' ')}]({name}.md)"
+    lines = [
+        f"| {link} | {figure} | {ours[figure]} | {theirs.get(figure, '')} |" for figure in ours
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--jax", required=True, help="an interpreter that has jax")
+    parser.add_argument("names", nargs="*", help="programs; all if none is named")
     args = parser.parse_args()
-    rows = {}
+    index = PAGES / "index.md"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for program in PROGRAMS:
+            if args.names and program.stem not in args.names:
+                continue
             other = folder / program.name
             other.write_text(for_jax(program.read_text(encoding="utf-8")), encoding="utf-8")
             theirs = run(os.path.abspath(args.jax), other, folder)
             ours = run(sys.executable, program, folder)
-            rows[program.stem] = {"sagax": ours, "jax": theirs}
             shrink(folder / f"{program.stem}.png", PAGES / f"{program.stem}.png")
-            print(program.stem, json.dumps(rows[program.stem]))
-    index = PAGES / "index.md"
-    text = index.read_text(encoding="utf-8")
-    start = text.index("| program | figure |")
-    end = text.index("\n\n", start)
-    index.write_text(text[:start] + "\n".join(table(rows)) + text[end:], encoding="utf-8")
+            new = rows(program.stem, ours, theirs)
+            print(new, end="")
+            text = index.read_text(encoding="utf-8")
+            old = rf"(^\| \[[^]]*\]\({program.stem}\.md\) \|.*\n)+"
+            index.write_text(
+                re.sub(old, lambda _, new=new: new, text, flags=re.M), encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":
