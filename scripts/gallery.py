@@ -1,6 +1,8 @@
 """Run the programs of the gallery, here and with jax, and write pictures and figures into docs/gallery.
 
-    .venv/bin/python scripts/gallery.py --jax .venv-jax/bin/python
+    .venv/bin/python scripts/gallery.py --jax .venv-jax/bin/python hmc
+
+`make gallery` runs all of them.
 
 The run with jax gets the same text, with the names of the modules exchanged. What a program prints as `name  number`
 is a figure; the page docs/gallery/index.md shows both columns, and tests/test_gallery.py compares them.
