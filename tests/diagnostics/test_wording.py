@@ -94,6 +94,25 @@ def test_the_environment_chooses(run_python):
     assert "SAGAX_LANG" in run_python("-c", script, env={"SAGAX_LANG": "xx"}, status=1).stderr
 
 
+def test_operands_that_are_no_arrays():
+    class Plain:
+        pass
+
+    for value, words in (
+        (Plain(), "的类型是 Plain"),
+        ("text", "是字符串 'text'"),
+        (len, "是函数 `len`"),
+    ):
+        line = first_line(sagax.jit(lambda p: p), value, lang="zh")
+        assert line.startswith("`p` ") and words in line
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_texts_take_their_facts(name):
+    facts = {field: f"<{field}>" for field in placeholders(TEXTS["en"][name])}
+    assert all(shown in text_of(name, **facts) for shown in facts.values())
+
+
 def test_texts_are_filled():
     with sagax.config.context(lang="zh"):
         assert (

@@ -214,9 +214,9 @@ def test_lines_of_libraries_count_for_the_line_that_calls_them(tmp_path, monkeyp
 
 def test_functions_of_sagax_are_placed_where_they_are_called():
     lines = [facts.Line("train.py", 7, "x = random.normal(key)")]
-    assert facts._place(f"{facts.__file__}:12", lines) == "called at train.py:7"
-    assert facts._place(f"{facts.__file__}:12", []) == f"{facts.__file__}:12"
-    assert facts._place("train.py:3", lines) == "train.py:3"
+    assert facts._shown_location(f"{facts.__file__}:12", lines) == "called at train.py:7"
+    assert facts._shown_location(f"{facts.__file__}:12", []) == f"{facts.__file__}:12"
+    assert facts._shown_location("train.py:3", lines) == "train.py:3"
 
 
 def test_the_costliest_line_is_first():

@@ -86,7 +86,7 @@ def _function_facts(counter: Counter) -> FunctionFacts:
     lines = [] if last is None else _source_lines(last.jaxpr)
     return FunctionFacts(
         name=counter.name,
-        place=_place(counter.location, lines),
+        place=_shown_location(counter.location, lines),
         runs=counter.runs,
         run_seconds=counter.run_seconds,
         compilations=tuple(counter.compilations),
@@ -99,7 +99,7 @@ def _function_facts(counter: Counter) -> FunctionFacts:
     )
 
 
-def _place(location: str, lines: Sequence[Line]) -> str:
+def _shown_location(location: str, lines: Sequence[Line]) -> str:
     """Return where a function is defined; of sagax's own functions, the user's line that calls them."""
     file = os.path.abspath(location.rpartition(":")[0])
     called = next((line for line in lines if line.number), None)

@@ -74,6 +74,6 @@ _CHINESE = {
 TEXTS = {"en": _ENGLISH, "zh": _CHINESE}
 
 
-def text_of(name: str, **facts: object) -> str:
+def text_of(name: str, /, **facts: object) -> str:
     """Return the text of this name in the language of the settings, with the facts in it."""
     return TEXTS[config.current().lang][name].format_map(facts)
