@@ -97,7 +97,7 @@ def _callees(name: str, frame: FrameType) -> Iterator[Any]:
         if getattr(function, "__name__", None) == name:
             yield function
         return
-    scope = {**frame.f_globals, **frame.f_locals}
+    scope: dict[str, Any] = {**frame.f_globals, **frame.f_locals}
     if name in scope and name in (*frame.f_code.co_names, *frame.f_code.co_varnames):
         if _is_public(scope[name]):
             yield scope[name]
@@ -108,8 +108,9 @@ def _callees(name: str, frame: FrameType) -> Iterator[Any]:
     for value in scope.values():
         if isinstance(value, ModuleType) and _is_public(found := vars(value).get(name)):
             yield found
-    for value in scope.values():
-        if hasattr(type(value), "aval") and callable(found := getattr(type(value), name, None)):
+    kinds: set[Any] = {type(value) for value in scope.values()}
+    for kind in kinds:
+        if hasattr(kind, "aval") and callable(found := getattr(kind, name, None)):
             yield found
 
 
