@@ -14,6 +14,7 @@
 #   make format           lets ruff repair what it can
 #   make bench            sagax beside jax                   ARGS=--quick: the three-minute selection
 #   make docs             the documentation, as pages in site/
+#   make gallery          pictures and figures of examples/gallery, here and with jax    ARGS=hmc: of this one
 #   make seeds            the examples of the pages beside the project, if there are any
 #   make diagnose         broken programs, explained and repaired, likewise
 #   make diagnose-corpora the same for the programs in tests/autofix, in twenty minutes
@@ -41,7 +42,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries test-types stubs package seeds diagnose diagnose-corpora coverage gpu clean
+.PHONY: help demo demo-distributed gallery test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries test-types stubs package seeds diagnose diagnose-corpora coverage gpu clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -79,6 +80,9 @@ bench: $(VENV)/.with-bench .venv-jax/.done
 
 docs: $(VENV)/.with-docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --quiet
+
+gallery: $(VENV)/.with-examples .venv-jax/.done
+	$(PY) scripts/gallery.py --jax .venv-jax/bin/python $(ARGS)
 
 soak: $(VENV)/.with-test
 	$(PY) scripts/soak.py $(ARGS)
@@ -129,8 +133,7 @@ $(PY):
 
 # One stamp for each extra: .with-test = "this project with its extra test is installed".
 $(VENV)/.with-%: pyproject.toml | $(PY)
-	@echo "installing sagax[$*]"
-	@$(PY) $(PIP) install --editable '.[$*]'
+	@$(PY) scripts/install.py '.[$*]'
 	@touch $@
 
 # jax, to compare with, in an environment of its own with the interpreter of $(VENV).

@@ -1,4 +1,4 @@
-"""Generate pages of the documentation: changelog, contributing, public modules, and the index of errors.
+"""Generate pages of the documentation: changelog, contributing, gallery, public modules, and the index of errors.
 
 This is a hook of mkdocs. The page of a module lists its public names; names that several modules share
 are described on the first page.
@@ -16,6 +16,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from docs_categories import PAGES, category
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -81,12 +82,6 @@ def signatures(name: str, member: str, value: Any) -> list[str]:
     return lines
 
 
-def category(value: Any) -> str:
-    """Name the category of a function: the private module that defines it."""
-    stem = (getattr(value, "__module__", None) or "").rpartition(".")[2]
-    return stem.lstrip("_").replace("_", " ").capitalize()
-
-
 def source(value: Any) -> str:
     """Name the file and line that define a value, or nothing where they are not known."""
     try:
@@ -107,17 +102,14 @@ def api_index() -> str:
     return "\n".join(lines) + "\n"
 
 
-def by_category(members: list[tuple[str, Any]]) -> list[str]:
-    """Write a table of names by category, where there are enough of both."""
-    groups: dict[str, list[str]] = {}
+def by_category(name: str, members: list[tuple[str, Any]]) -> list[str]:
+    """Write a table of names by category, in reading order, if the page has many."""
+    groups: dict[str, list[str]] = {title: [] for title in PAGES.get(name, ())}
     for member, value in members:
-        groups.setdefault(category(value), []).append(f"[`{member}`](#{member.lower()})")
-    if len(groups) < 4 or len(members) < 40:
-        return []
-    rows = [
-        f"| {group or 'Other'} | {', '.join(names)} |" for group, names in sorted(groups.items())
-    ]
-    return ["| category | names |", "|---|---|", *rows, ""]
+        if title := category(name, member, value):
+            groups[title].append(f"[`{member}`](#{member.lower()})")
+    rows = [f"| {title} | {', '.join(names)} |" for title, names in groups.items() if names]
+    return ["| category | names |", "|---|---|", *rows, ""] if rows else []
 
 
 def page(name: str, seen: dict[int, str]) -> str:
@@ -125,7 +117,7 @@ def page(name: str, seen: dict[int, str]) -> str:
     module = importlib.import_module(name)
     lines = [f"# {name}", "", *paragraphs(inspect.getdoc(module) or ""), "", ASSUMED, ""]
     members = list(public(module))
-    lines += by_category(members)
+    lines += by_category(name, members)
     for member, value in members:
         home = seen.setdefault(id(value), f"{name}.{member}")
         lines += [f"## {member}", ""]
@@ -187,6 +179,27 @@ def add_primitive() -> str:
     return body.replace("## Tutorial: add a primitive", "# Add a primitive")
 
 
+GALLERY = ROOT / "docs" / "gallery"
+
+
+def gallery_page(program: Path) -> str:
+    """Write the page of a program: what it does, its picture, its figures beside jax's, its code."""
+    text = program.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    title, _, rest = (ast.get_docstring(tree) or "").partition("\n\n")
+    code = text.split('"""\n\n', 1)[1].rstrip()
+    name = program.stem
+    index = (GALLERY / "index.md").read_text(encoding="utf-8")
+    rows = re.findall(rf"^\| \[[^]]*\]\({name}\.md\) (\|.*)$", index, re.MULTILINE)
+    heading = re.search(rf"\*\*\[([^]]*)\]\({name}\.md\)\*\*", index)
+    if heading is None or not rows:
+        raise ValueError(f"docs/gallery/index.md lacks {name}: run scripts/gallery.py")
+    lines = [f"# {heading[1]}", "", title, rest, "", f"![Picture of {heading[1]}]({name}.png)", ""]
+    lines += ["| figure | sagax | jax |", "|---|---|---|", *rows, ""]
+    lines += [f"`examples/gallery/{program.name}`:", "", "```python", code, "```", ""]
+    return "\n".join(lines)
+
+
 # Areas of error codes, by the first code of each.
 AREAS = (
     (1, "All errors", "Base classes."),
@@ -234,6 +247,9 @@ def on_files(files: Files, config: Any) -> Files:
     files.append(File.generated(config, "add_primitive.md", content=add_primitive()))
     files.append(File.generated(config, "errors/index.md", content=error_index()))
     files.append(File.generated(config, "api/index.md", content=api_index()))
+    for program in sorted((ROOT / "examples" / "gallery").glob("*.py")):
+        path = f"gallery/{program.stem}.md"
+        files.append(File.generated(config, path, content=gallery_page(program)))
     seen: dict[int, str] = {}
     for name in MODULES:
         path = f"api/{name}.md"

@@ -58,7 +58,7 @@ _UNIT = tuple(
 _PROCESS = tuple(
     "autofix/test_command.py autofix/test_explain.py autofix/test_kernel_findings.py doctor/ report/test_report_browser.py "
     "runtime/distributed/ runtime/test_compilation_cache.py runtime/test_map_limit.py "
-    "test_attacks.py::test_nothing test_coexistence.py test_contributing.py test_examples.py test_libraries.py test_soak.py".split()
+    "test_attacks.py::test_nothing test_coexistence.py test_contributing.py test_examples.py test_gallery.py test_libraries.py test_soak.py".split()
 )
 # Files of more than 12 seconds of CPU time, and single tests of more than 5 in others; the whole suite takes half an hour.
 _SLOW = re.compile(

@@ -13,7 +13,7 @@ from sagax._completion import SHELLS
 def test_without_arguments_help_is_shown(capsys: pytest.CaptureFixture[str]):
     assert command.main([]) == 0
     text = capsys.readouterr().out
-    for name in ("run", "explain", "check", "doctor", "cache", "lsp", "completion"):
+    for name in ("run", "report", "explain", "check", "doctor", "cache", "lsp", "completion"):
         assert f"\n    {name} " in text
     assert "exit status:" in text
 
@@ -26,7 +26,7 @@ def test_version(capsys: pytest.CaptureFixture[str]):
 
 
 @pytest.mark.parametrize(
-    "name", ["run", "explain", "check", "doctor", "cache", "lsp", "completion"]
+    "name", ["run", "report", "explain", "check", "doctor", "cache", "lsp", "completion"]
 )
 def test_help_describes_each_argument(name: str, capsys: pytest.CaptureFixture[str]):
     with pytest.raises(SystemExit) as ended:
@@ -49,6 +49,7 @@ def test_help_describes_each_argument(name: str, capsys: pytest.CaptureFixture[s
         (["explain", "SX9999"], 2),
         (["explain", "SX0103"], 0),
         (["check", "no_such_file.py"], 2),
+        (["report", "no_such_file.html", "no_such_file.html"], 2),
     ],
 )
 def test_exit_status(arguments: list[str], status: int):

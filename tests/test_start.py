@@ -186,6 +186,12 @@ def test_the_lazy_names_of_a_package_are_what_its_import_statements_say(package)
         assert getattr(package, name) is getattr(home, its_name)
 
 
+def test_scipy_waits_until_it_computes():
+    """SciPy's own signal module takes longer to load than all of sagax."""
+    found = modules_after("import sagax.scipy.signal, sagax.scipy.linalg, sagax.scipy.optimize")
+    assert "scipy" not in found and "sagax.scipy.signal" in found
+
+
 @pytest.mark.parametrize("package", [snp, random, scipy.stats])
 def test_a_star_import_of_a_package_imports_its_lazy_names(package):
     bound: dict[str, Any] = {}

@@ -1,7 +1,7 @@
 """An `if` on a traced value, two calls away from the function that is compiled."""
 
 import sagax
-import sagax.numpy as np
+import sagax.numpy as snp
 
 
 def penalty(error, limit):
@@ -12,9 +12,9 @@ def penalty(error, limit):
 
 @sagax.jit
 def loss(weights, data, limit):
-    error = np.abs(data["x"] @ weights - data["y"]).mean()
+    error = snp.abs(data["x"] @ weights - data["y"]).mean()
     return penalty(error, limit)
 
 
-data = {"x": np.array([[1.0, 2.0], [3.0, 4.0]]), "y": np.array([1.0, -1.0])}
-print(loss(np.array([0.5, 0.5]), data, 1.0))
+data = {"x": snp.array([[1.0, 2.0], [3.0, 4.0]]), "y": snp.array([1.0, -1.0])}
+print(loss(snp.array([0.5, 0.5]), data, 1.0))

@@ -1,7 +1,7 @@
 """A traced value kept in a list, and looked at after the compiled function has returned."""
 
 import sagax
-import sagax.numpy as np
+import sagax.numpy as snp
 
 history = []
 
@@ -13,5 +13,5 @@ def step(position, velocity):
     return position + velocity
 
 
-end = step(np.array([0.0, 1.0]), np.array([2.0, 2.0]))
+end = step(snp.array([0.0, 1.0]), snp.array([2.0, 2.0]))
 print(end, history[0] * 2)

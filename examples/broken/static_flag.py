@@ -1,17 +1,17 @@
 """A flag that is an argument of a compiled function, in the test of an `if`."""
 
 import sagax
-import sagax.numpy as np
+import sagax.numpy as snp
 
 
 @sagax.jit
 def forward(weights, x, training):
-    hidden = np.tanh(x @ weights)
+    hidden = snp.tanh(x @ weights)
     if training:
         hidden = hidden * 0.5
     return hidden.sum()
 
 
-x = np.array([[1.0, 2.0]])
-weights = np.array([[0.1, 0.4], [0.3, -0.2]])
+x = snp.array([[1.0, 2.0]])
+weights = snp.array([[0.1, 0.4], [0.3, -0.2]])
 print(forward(weights, x, True), forward(weights, x, False))

@@ -1,4 +1,4 @@
-"""Run the commands of `python -m sagax`: run, explain, check, doctor, cache, lsp."""
+"""Run the commands of `python -m sagax`: run, report, explain, check, doctor, cache, lsp."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING or lazy_imports():  # `run` needs none of them
     import sagax._autofix.command as explaining
     import sagax._doctor.command as doctoring
     import sagax._report.command as reporting
+    import sagax._report.compare as comparing
 
 _STATUSES = """\
 exit status:
@@ -86,6 +87,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         "script", metavar="SCRIPT.py or NOTEBOOK.ipynb", help="written for jax or for sagax"
     )
     runner.add_argument("args", nargs=argparse.REMAINDER, help="the arguments of the script")
+    compared = commands.add_parser("report", help="compare two pages of `sagax run --report`")
+    compared.add_argument("old", metavar="OLD.html", help="the page of the run before")
+    compared.add_argument("new", metavar="NEW.html", help="the page of the run after")
     explainer = commands.add_parser(
         "explain", help="run a program with all checks on, find repairs, try them, show them"
     )
@@ -130,6 +134,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     if options.command == "lsp":
         return serve()
+    if options.command == "report":
+        return comparing.main(options.old, options.new)
     if not os.path.isfile(options.script):
         parser.error(f"there is no file {options.script}")
     watched = contextlib.nullcontext()

@@ -33,8 +33,8 @@ def from_dlpack(external_array: Any, device: Any = None, copy: bool | None = Non
     Raises:
       ArgumentError: the argument does not support DLPack, or lies in memory of another kind.
 
-    >>> import numpy
-    >>> dlpack.from_dlpack(numpy.arange(3, dtype="int32"))
+    >>> import numpy as np
+    >>> dlpack.from_dlpack(np.arange(3, dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
     return _interchange.from_dlpack(external_array, device=device, copy=copy)

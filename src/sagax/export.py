@@ -1,6 +1,7 @@
 """Export jitted functions as StableHLO, with symbolic shapes.
 
->>> import sagax, sagax.numpy as snp
+>>> import sagax
+>>> import sagax.numpy as snp
 >>> from sagax import export
 >>> rows, = export.symbolic_shape("rows")
 >>> specification = sagax.ShapeDtypeStruct((rows, 2), "float32")

@@ -33,7 +33,8 @@ __all__ = [
 def include_dir() -> str:
     """Return the folder with the C++ headers of XLA's FFI for the engine in use.
 
-    >>> import os, sagax.ffi
+    >>> import os
+    >>> import sagax.ffi
     >>> os.path.isdir(os.path.join(sagax.ffi.include_dir(), "xla", "ffi", "api"))
     True
     """
@@ -45,7 +46,8 @@ def pycapsule(funcptr: Any) -> Any:
 
     Raises ArgumentError if `funcptr` is no pointer.
 
-    >>> import ctypes, sagax.ffi
+    >>> import ctypes
+    >>> import sagax.ffi
     >>> type(sagax.ffi.pycapsule(ctypes.CDLL(None).malloc)).__name__
     'PyCapsule'
     """

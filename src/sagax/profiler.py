@@ -1,6 +1,8 @@
 """Profile execution with XLA's profiler, for TensorBoard, XProf and Perfetto.
 
->>> import tempfile, sagax, sagax.numpy as snp
+>>> import tempfile
+>>> import sagax
+>>> import sagax.numpy as snp
 >>> with tempfile.TemporaryDirectory() as folder:
 ...     with sagax.profiler.trace(folder):
 ...         _ = snp.ones(10).sum().block_until_ready()

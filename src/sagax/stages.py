@@ -1,6 +1,7 @@
 """Stage a function: from `jit(f)` by `.trace(...)` and `.lower()` to `.compile()`.
 
->>> import sagax, sagax.numpy as snp
+>>> import sagax
+>>> import sagax.numpy as snp
 >>> from sagax import stages
 >>> lowered = sagax.jit(snp.sin).lower(1.0)
 >>> isinstance(lowered, stages.Lowered), isinstance(lowered.compile(), stages.Compiled)

@@ -113,6 +113,29 @@ def test_suggestions_show_their_diff_and_what_was_checked(golden):
     assert kinds == [("where", True), ("cond", False), ("index_mode", False)]
 
 
+def test_steps_that_are_too_wide_for_a_terminal_take_two_lines():
+    text = "np.abs(data['x'] @ weights - data['y']).mean(axis=0)"
+    span = model.Span("examples/broken/branch.py", 15, 0, 15, len(text), "loss", (text,))
+    steps = (
+        model.Step(span, "dot_general, sub, abs, div", "float32[]"),
+        model.Step(span, "tanh", "float32[3]", times=4),
+    )
+    found = diagnostic(chain=steps)
+    lines = render.page(found).splitlines()
+    assert max(map(len, lines)) < 80
+    start = lines.index("  through:")
+    assert lines[start + 1].split()[0].endswith("branch.py:15")
+    assert lines[start + 2 :: 2] == [
+        "      dot_general, ..., div  float32[]",
+        "      tanh (4 times)  float32[3]",
+    ]
+    assert render.page(found).split() == [
+        "error[SX0001]",
+        "SagaxError:",
+        *render.plain(found).split(),
+    ]  # the same words
+
+
 def test_html_says_the_same(user):
     error = huber_error(user)
     shown = error.explain()

@@ -10,6 +10,7 @@ import io
 import re
 import subprocess
 import sys
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,8 +19,9 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax._report import costs, facts, page
+from sagax._report import compare, costs, facts, page
 from sagax._src.api import compile_log
+from sagax._src.runtime import progress
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
@@ -133,8 +135,9 @@ def test_a_click_opens_a_function(planted):
     _, root = planted
     functions = all_of(root, "details", "function")
     assert len(functions) == 3
+    assert ["open" in function[1] for function in functions] == [True, False, False]
     for function in functions:
-        assert function[2:] and "open" not in function[1]
+        assert function[2:]
         first = next(c for c in function[2:] if isinstance(c, list))
         assert first[0] == "summary"
 
@@ -175,13 +178,57 @@ def test_operations_stand_beside_their_source(planted):
     _, root = planted
     rows = rows_of(function_named(root, "slow"), "lines")
     first = next(row for row in rows if "np.tanh(x @ x)" in row[0])
+    assert first == rows[0] and first[1] == "100 %"  # the costliest line is the first
     assert "program.py:14" in first[0]
-    assert "dot_general" in first[1] and "tanh" in first[1]
-    assert "and 80 more" in first[1]
-    assert first[2] == "962 M"  # 60 * (2 * 200**3 + 200**2), with three digits
+    assert "dot_general" in first[2] and "tanh" in first[2]
+    assert first[2].startswith("120 operations") and "and 80 more" in first[2]
+    assert first[3] == "962 M"  # 60 * (2 * 200**3 + 200**2), with three digits
     memory = rows_of(function_named(root, "slow"), "memory")
     made = next(row for row in memory if "np.tanh(x @ x)" in row[0])
     assert made[2] == "18.3 MiB"  # 120 results of 160,000 bytes
+
+
+def test_operations_are_folded(planted):
+    _, root = planted
+    for function in all_of(root, "details", "function"):
+        (table,) = all_of(function, "table", "lines")
+        folds = all_of(table, "details")
+        assert folds and all("open" not in fold[1] for fold in folds)
+        assert all(all_of(fold, "pre", "ops") for fold in folds)
+
+
+def test_lines_of_libraries_count_for_the_line_that_calls_them(tmp_path, monkeypatch):
+    library = tmp_path / "lib" / "python3.12" / "site-packages" / "helpful.py"
+    library.parent.mkdir(parents=True)
+    library.write_text(
+        "import sagax.numpy as snp\n\ndef twice(x):\n    return snp.sin(snp.sin(x))\n"
+    )
+    monkeypatch.syspath_prepend(str(library.parent))
+    import helpful
+
+    jaxpr = sagax.make_jaxpr(lambda x: helpful.twice(x) + 1)(snp.ones(3)).jaxpr
+    (line,) = facts._source_lines(jaxpr)
+    assert line.file.endswith("test_report.py") and "helpful.twice(x)" in line.text
+    assert len(line.operations) == 3
+
+
+def test_functions_of_sagax_are_placed_where_they_are_called():
+    lines = [facts.Line("train.py", 7, "x = random.normal(key)")]
+    assert facts._shown_location(f"{facts.__file__}:12", lines) == "called at train.py:7"
+    assert facts._shown_location(f"{facts.__file__}:12", []) == f"{facts.__file__}:12"
+    assert facts._shown_location("train.py:3", lines) == "train.py:3"
+
+
+def test_the_costliest_line_is_first():
+    def f(x):
+        y = snp.sin(x)
+        z = x @ x
+        return snp.cos(y) + z.sum()
+
+    lines = facts._source_lines(sagax.make_jaxpr(f)(snp.ones((300, 300))).jaxpr)
+    assert lines[0].text == "z = x @ x"
+    weights = [line.weight for line in lines]
+    assert weights == sorted(weights, reverse=True) and weights[0] > 2 * weights[1]
 
 
 def test_a_program_that_fails_has_a_report_too(tmp_path):
@@ -195,6 +242,40 @@ def test_names_are_escaped():
     root = Tree(page.render_page(facts.collect_facts([counter]), "<title>", 1.0)).root
     assert text_of(all_of(root, "span", "name")[0]) == "<lambda>"
     assert text_of(all_of(root, "h1")[0]) == "<title>"
+
+
+def test_two_reports_compared(planted, tmp_path, capsys):
+    text, _ = planted
+    old, new = tmp_path / "old.html", tmp_path / "new.html"
+    old.write_text(text, encoding="utf-8")
+
+    def twice(match):
+        return f'data-run-seconds="{2 * float(match[1])}"'
+
+    new.write_text(re.sub(r'data-run-seconds="([\d.e-]+)"', twice, text), encoding="utf-8")
+    assert compare.main(str(old), str(new)) == 0
+    head, *rows, whole = capsys.readouterr().out.splitlines()
+    assert head.split() == ["function", "a", "run", "compiling", "compilations", "total"]
+    assert {row.split()[0] for row in rows} == {"slow", "quick", "grows"}
+    for row in rows:
+        assert re.findall(r"([\d.]+)x", row)[:2] == ["2.00", "1.00"]  # a run, compiling
+    assert "grows" not in head and re.search(r"grows .* 3 -> 3 ", "\n".join(rows))
+    ratio = float(re.findall(r"([\d.]+)x$", whole)[0])
+    assert 1 < ratio < 2
+
+
+def test_a_function_that_is_new_has_no_ratio():
+    one = compare.Totals(runs=2, run_seconds=3.0, compilations=1, compile_seconds=0.5)
+    lines = compare.table({"f": one}, {"f": one, "g": one}).splitlines()
+    assert lines[1].startswith("g") and "0 -> 1" in lines[1] and "x" not in lines[1]
+    assert "1.50 s -> 1.50 s  1.00x" in lines[2]
+
+
+def test_other_pages_are_no_reports(tmp_path, capsys):
+    page_of = tmp_path / "page.html"
+    page_of.write_text("<details>hello</details>", encoding="utf-8")
+    assert compare.main(str(page_of), str(page_of)) == 2
+    assert "is not a report" in capsys.readouterr().err
 
 
 # --- estimates ---------------------------------------------------------------------------------------
@@ -309,8 +390,53 @@ def test_a_line_tells_what_takes_long(monkeypatch):
         result = compile_something()
     assert result.shape == (5, 5)
     text = sys.stderr.getvalue()
-    assert "sagax: compiling to_be_told ... 0 s" in text
-    assert " took " in text and text.endswith(" s\n")
+    assert re.search(r"\rsagax: (tracing|lowering|compiling) to_be_told \.\.\. 0 s", text)
+    assert re.search(
+        r"\rsagax: to_be_told took \d+\.\d s: tracing .*, lowering .*, compiling .* s *\n$", text
+    )
+
+
+def test_the_delay_counts_from_the_start_of_tracing(monkeypatch):
+    """None of the parts takes as long as the delay; all together do."""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.3), progress.line("", "step"):
+        for doing in ("tracing", "lowering", "compiling"):
+            with progress.line(doing, "step"):
+                time.sleep(0.2)
+    shown = sys.stderr.getvalue()
+    assert "tracing step ..." not in shown and "sagax: step took" in shown
+    assert re.search("(lowering|compiling) step ... 0 s", shown)
+
+
+def test_slow_tracing_is_told(monkeypatch):
+    def slow_to_trace(x):
+        time.sleep(0.4)
+        return x + 1
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.01):
+        sagax.jit(slow_to_trace)(1.0)
+    assert "sagax: tracing slow_to_trace ... 0 s" in sys.stderr.getvalue()
+
+
+def test_a_prompt_of_a_debugger_is_not_overwritten(monkeypatch):
+    def debugged(x):
+        space = {"__name__": "pdb", "sleep": time.sleep}
+        exec("sleep(0.3)", space)
+        return x + 1
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with sagax.config.context(progress_after=0.01):
+        sagax.make_jaxpr(sagax.jit(debugged))(1.0)
+    assert "tracing" not in sys.stderr.getvalue()
+
+
+def test_notebooks_show_the_line(monkeypatch):
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})
+    monkeypatch.setattr(sys, "stderr", notebook())
+    with sagax.config.context(progress_after=0.01), progress.line("compiling", "step"):
+        time.sleep(0.1)
+    assert "sagax: compiling step took 0.1 s\n" in sys.stderr.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def report(tmp_path_factory):
     return out.read_text(encoding="utf-8")
 
 
-def test_the_slow_function_is_first_and_a_click_opens_it(tmp_path, report):
+def test_the_slow_function_is_first_and_open_and_a_click_closes_it(tmp_path, report):
     found = seen(
         tmp_path,
         report,
@@ -98,21 +98,21 @@ def test_the_slow_function_is_first_and_a_click_opens_it(tmp_path, report):
         const visible = () => table.checkVisibility() && table.getBoundingClientRect().height > 0;
         const before = visible();
         functions[0].querySelector('summary .name').click();
-        const opened = visible(), others = functions.slice(1).some(f => f.open);
-        const text = table.innerText;
+        const closed = !visible(), others = functions.slice(1).some(f => f.open);
         functions[0].querySelector('summary .name').click();
+        const folded = table.innerText;
+        table.querySelector('details summary').click();
+        const text = table.innerText;
         const wide = document.documentElement.scrollWidth > innerWidth;
-        return {names, tops, before, opened, others, text, closed: !visible(), wide};
+        return {names, tops, before, closed, others, folded, text, opened: visible(), wide};
         """,
     )
     assert found["names"] == ["slow", "quick"]
     assert found["tops"] == sorted(found["tops"])
-    assert (found["before"], found["opened"], found["others"], found["closed"]) == (
-        False,
-        True,
-        False,
-        True,
-    )
+    assert [found[name] for name in ("before", "closed", "opened", "others")] == [True] * 3 + [
+        False
+    ]
+    assert "dot_general" not in found["folded"]
     assert "np.tanh(x @ x)" in found["text"] and "dot_general" in found["text"]
     assert not found["wide"]
 

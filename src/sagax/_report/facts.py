@@ -11,10 +11,18 @@ import sagax._report.costs as costs
 from sagax._src.api.compile_log import Compilation, Counter
 from sagax._src.core import pretty_print
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal
-from sagax._src.diagnostics.spans import display_path, user_span
+from sagax._src.diagnostics.model import Span
+from sagax._src.diagnostics.spans import (
+    display_path,
+    is_installed,
+    is_sagax,
+    span_at,
+    user_positions,
+)
 
 _MIN_CONSTANT_BYTES = 1024  # smaller captured constants are not listed
 _MAX_OPERATIONS = 40  # shown for one line
+_FLOPS_PER_BYTE = 8  # that a core computes while it moves a byte: 80 GFLOP/s beside 10 GB/s
 
 
 @dataclass
@@ -30,6 +38,11 @@ class Line:
     moved: float = 0.0
     results: float = 0.0  # bytes of its results
     alive: float = 0.0  # the peak of bytes alive while it runs
+
+    @property
+    def weight(self) -> float:
+        """The estimated cost in bytes: what it moves, or what could be moved while it computes."""
+        return max(self.moved, self.flops / _FLOPS_PER_BYTE)
 
 
 @dataclass(frozen=True)
@@ -73,7 +86,7 @@ def _function_facts(counter: Counter) -> FunctionFacts:
     lines = [] if last is None else _source_lines(last.jaxpr)
     return FunctionFacts(
         name=counter.name,
-        place=counter.location,
+        place=_shown_location(counter.location, lines),
         runs=counter.runs,
         run_seconds=counter.run_seconds,
         compilations=tuple(counter.compilations),
@@ -86,6 +99,15 @@ def _function_facts(counter: Counter) -> FunctionFacts:
     )
 
 
+def _shown_location(location: str, lines: Sequence[Line]) -> str:
+    """Return where a function is defined; of sagax's own functions, the user's line that calls them."""
+    file = os.path.abspath(location.rpartition(":")[0])
+    called = next((line for line in lines if line.number), None)
+    if called is None or not (is_sagax(file) or is_installed(file)):
+        return location
+    return f"called at {called.file}:{called.number}"
+
+
 def _constants(closed: ClosedJaxpr) -> list[Constant]:
     found = [
         Constant(v.aval.str_short(short_dtypes=False), costs.size_in_bytes(v.aval))
@@ -95,13 +117,13 @@ def _constants(closed: ClosedJaxpr) -> list[Constant]:
 
 
 def _source_lines(jaxpr: Jaxpr) -> list[Line]:
-    """Return the source lines of a jaxpr in the order of their first equations."""
+    """Return the source lines of a jaxpr, the costliest first."""
     found: dict[tuple[str, int], Line] = {}
     names: dict[Any, str] = {}
     for v in (*jaxpr.constvars, *jaxpr.invars):
         _variable_text(v, names)
     for step in costs.execution_steps(jaxpr):
-        span = user_span(step.eqn.traceback)
+        span = _own_span(step.eqn.traceback)
         file, number = ("", 0) if span is None else (span.file, span.line)
         line = found.get((file, number))
         if line is None:
@@ -109,7 +131,14 @@ def _source_lines(jaxpr: Jaxpr) -> list[Line]:
             shown = display_path(os.path.abspath(file)) if file else "(not written by the user)"
             line = found[file, number] = Line(shown, number, text)
         _add_step(line, step, names)
-    return list(found.values())
+    return sorted(found.values(), key=lambda line: line.weight, reverse=True)
+
+
+def _own_span(traceback: Any) -> Span | None:
+    """Return the innermost expression outside of installed packages: the line that calls the library."""
+    positions = user_positions(traceback)
+    own = [at for at in positions if not is_installed(at.code.co_filename)]
+    return span_at((own or positions)[0]) if positions else None
 
 
 def _add_step(line: Line, step: costs.Step, names: dict[Any, str]) -> None:

@@ -17,9 +17,11 @@ th { font-weight: 600; color: #566; } td.n, th.n { text-align: right; white-spac
 pre, code { font: 13px/1.45 ui-monospace, monospace; margin: 0; white-space: pre-wrap; }
 details.function { border: 1px solid #d5dae4; border-radius: 6px; margin: .5rem 0; padding: .4rem .8rem; }
 details.function > summary { cursor: pointer; display: flex; gap: 1rem; align-items: baseline; }
-summary .name { font-weight: 600; } summary .place { color: #667; flex: 1; } summary .total { white-space: nowrap; }
+summary .name { font-weight: 600; }
+summary .place { color: #667; flex: 1; min-width: 0; overflow-wrap: anywhere; } summary .total { white-space: nowrap; }
 .bar { background: #3b6fd4; height: 6px; border-radius: 3px; margin: .2rem 0; }
 .ops { color: #445; } .muted { color: #778; }
+@media (max-width: 45rem) { table { display: block; overflow-x: auto; } }
 @media (prefers-color-scheme: dark) {
   body { color: #dfe3ea; background: #14171c; } th, td { border-color: #2c323c; }
   th, summary .place, .muted, .ops { color: #9aa5b5; } details.function { border-color: #333a46; }
@@ -34,10 +36,10 @@ def render_page(functions: Sequence[FunctionFacts], title: str, seconds: float) 
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{_count_text(len(functions), 'compiled function')}; the program took {format_seconds(seconds)}, "
         f"of which compiling {format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
-        f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. A click opens a function. "
-        "Operations and bytes are estimates made from the traced program, before the compiler fused "
+        f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. The costliest function is open; a click "
+        "opens another. Operations and bytes are estimates made from the traced program, before the compiler fused "
         "anything.</p>",
-        *[_function(f, most) for f in functions],
+        *[_function(f, most, opened=i == 0) for i, f in enumerate(functions)],
     ]
     text = "\n".join(body)
     return document(title, text)
@@ -52,20 +54,29 @@ def document(title: str, body: str) -> str:
     )
 
 
-def _function(f: FunctionFacts, most: float) -> str:
+def _function(f: FunctionFacts, most: float, opened: bool) -> str:
     width = 100 * f.total / most
+    each = f", {format_seconds(f.run_seconds / f.runs)} each" if f.runs > 1 else ""
     return (
-        '<details class="function">\n'
+        f'<details class="function" {_totals(f)}{" open" if opened else ""}>\n'
         f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
         f'<span class="total">{format_seconds(f.total)}</span></summary>\n'
         f'<div class="bar" style="width: {width:.1f}%"></div>\n'
-        f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}; {_count_text(f.times, 'compilation')} in "
+        f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}{each}; {_count_text(f.times, 'compilation')} in "
         f"{format_seconds(f.compile_seconds)}; at most about {format_bytes(f.peak)} in use at once.</p>\n"
+        f"<h3>Source lines, the costliest first, and what that costs in a run</h3>\n{_lines(f.lines)}\n"
         f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
         f"<h3>Captured constants</h3>\n{_constants(f)}\n"
-        f"<h3>Source lines, what they became, what that costs in a run</h3>\n{_lines(f.lines)}\n"
         f"<h3>Memory by source line</h3>\n{_memory(f.lines)}\n"
         "</details>"
+    )
+
+
+def _totals(f: FunctionFacts) -> str:
+    """Write the attributes that `sagax report OLD.html NEW.html` reads."""
+    return (
+        f'data-name="{html.escape(f.name)}" data-runs="{f.runs}" data-run-seconds="{f.run_seconds:.6g}" '
+        f'data-compilations="{f.times}" data-compile-seconds="{f.compile_seconds:.6g}"'
     )
 
 
@@ -92,7 +103,8 @@ def _lines(lines: Sequence[Line]) -> str:
     if not lines:
         return '<p class="muted">the traced program was not kept</p>'
     rows = []
-    for line in sorted(lines, key=lambda x: (x.file, x.number)):
+    whole = sum(line.weight for line in lines) or 1.0
+    for line in lines:
         operations = "\n".join(line.operations)
         if line.more:
             operations += f"\n... and {line.more} more"
@@ -101,12 +113,14 @@ def _lines(lines: Sequence[Line]) -> str:
         rows.append(
             [
                 f"{source}{location}",
-                f'<pre class="ops">{html.escape(operations)}</pre>',
+                f"{100 * line.weight / whole:.0f} %",
+                f"<details><summary>{_count_text(len(line.operations) + line.more, 'operation')}</summary>"
+                f'<pre class="ops">{html.escape(operations)}</pre></details>',
                 format_number(line.flops),
                 format_bytes(line.moved),
             ]
         )
-    return table("lines", ["source", "operations", "FLOPs#", "bytes#"], rows)
+    return table("lines", ["source", "share#", "operations", "FLOPs#", "bytes#"], rows)
 
 
 def _memory(lines: Sequence[Line]) -> str:

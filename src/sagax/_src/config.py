@@ -321,9 +321,8 @@ class Settings:
     )
     # reports
     log_compiles: bool = _row(flag, False, "log each compilation")
-    progress_after: float = _row(
-        number, 2.0, "seconds after which a terminal tells what is being compiled; 0: never"
-    )
+    progress_after: float = _row(number, 2.0, "seconds until a line tells what runs; 0: never")
+    lang: str = _row(choice("en", "zh"), "en", "the language of the first lines of errors")
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
     traceback: str = _row(
         choice("short", "full", "off"),

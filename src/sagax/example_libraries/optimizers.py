@@ -3,7 +3,8 @@
 Each is written for one array and works for every pytree of arrays. A step size is a number or a
 schedule, a function from the number of the step to one.
 
->>> import sagax, sagax.numpy as snp
+>>> import sagax
+>>> import sagax.numpy as snp
 >>> from sagax.example_libraries import optimizers
 >>> init, update, get = optimizers.momentum(0.1, mass=0.9)
 >>> state = init({"w": snp.ones(2)})

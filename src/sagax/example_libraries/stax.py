@@ -2,7 +2,8 @@
 
 `init` gives the shape of the output and the parameters. Layers are combined by `serial` and `parallel`.
 
->>> import sagax, sagax.numpy as snp
+>>> import sagax
+>>> import sagax.numpy as snp
 >>> from sagax.example_libraries import stax
 >>> init, apply = stax.serial(stax.Dense(16), stax.Relu, stax.Dense(3), stax.LogSoftmax)
 >>> shape, params = init(sagax.random.key(0), (-1, 4))

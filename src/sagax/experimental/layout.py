@@ -1,7 +1,7 @@
 """Request the memory layout of arrays: `Layout`, `Format` and `with_layout_constraint`.
 
->>> import sagax.numpy as np
->>> np.ones((2, 3)).format.layout
+>>> import sagax.numpy as snp
+>>> snp.ones((2, 3)).format.layout
 Layout(major_to_minor=(0, 1), tiling=(), sub_byte_element_size_in_bits=0)
 """
 

@@ -27,8 +27,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     While memory is shared, the other library must not write to it. With `copy` True it is copied;
     with x64 off, 64-bit numbers become 32-bit ones, which copies too.
 
-    >>> import numpy
-    >>> snp.from_dlpack(numpy.arange(3, dtype="int32"))
+    >>> import numpy as np
+    >>> snp.from_dlpack(np.arange(3, dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
     if isinstance(x, Array):
@@ -96,10 +96,10 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
     """Raise NotImplementedError: read with NumPy's `fromfile`, and make an array of the result.
 
     >>> import tempfile
-    >>> import numpy
+    >>> import numpy as np
     >>> with tempfile.TemporaryFile() as file:
     ...     _ = file.write(bytes([1, 2])), file.seek(0)
-    ...     snp.asarray(numpy.fromfile(file, dtype="uint8"))
+    ...     snp.asarray(np.fromfile(file, dtype="uint8"))
     Array([1, 2], dtype=uint8)
     """
     raise _impure("fromfile")
@@ -108,8 +108,8 @@ def fromfile(*args: Any, **kwargs: Any) -> Array:
 def fromiter(*args: Any, **kwargs: Any) -> Array:
     """Raise NotImplementedError: read with NumPy's `fromiter`, and make an array of the result.
 
-    >>> import numpy
-    >>> snp.asarray(numpy.fromiter(range(3), dtype="int32"))
+    >>> import numpy as np
+    >>> snp.asarray(np.fromiter(range(3), dtype="int32"))
     Array([0, 1, 2], dtype=int32)
     """
     raise _impure("fromiter")

@@ -4,8 +4,8 @@ In all of them `n` (or `s`) is the number of elements to transform along an axis
 filled up with zeros, to it. `norm` says where the transform divides by the number n of elements:
 "backward" in the inverse transforms, "forward" in the others, "ortho" by the root of n in both.
 
->>> import sagax.numpy as np
->>> np.fft.rfft(np.array([1.0, 2.0, 3.0, 4.0]))
+>>> import sagax.numpy as snp
+>>> snp.fft.rfft(snp.array([1.0, 2.0, 3.0, 4.0]))
 Array([10.+0.j, -2.+2.j, -2.+0.j], dtype=complex64)
 """
 

@@ -2,8 +2,8 @@
 
 A matrix is the last two dimensions of an array; the dimensions before them are a stack.
 
->>> import sagax.numpy as np
->>> np.linalg.solve(np.array([[2.0, 0.0], [1.0, 1.0]]), np.array([2.0, 3.0]))
+>>> import sagax.numpy as snp
+>>> snp.linalg.solve(snp.array([[2.0, 0.0], [1.0, 1.0]]), snp.array([2.0, 3.0]))
 Array([1., 2.], dtype=float32)
 """
 

@@ -46,7 +46,7 @@ from sagax._src.higher_order.float0_leaves import (
     without_no_tangents,
 )
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.runtime import call_paths, devices, transfer_guard, working_memory
+from sagax._src.runtime import call_paths, devices, progress, transfer_guard, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
 from sagax._src.runtime.eager import remember, snapshot
@@ -424,16 +424,17 @@ class JitFunction:
             caches = self._valid_caches()
             new_entry = caches.calls.get(key)
             if new_entry is None:
-                # Without the lock: tracing runs user code, which may wait for another thread.
-                traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
-                with caches.lock:
-                    new_entry = caches.calls.get(key)
-                    if new_entry is None:
-                        new_entry = (
-                            self._entry(traced, committed, tree, statics, args, kwargs),
-                            traced.guard,
-                        )
-                        remember(caches.calls, key, new_entry)
+                with progress.line("", self._name):  # one delay for tracing, lowering and compiling
+                    # Without the lock: tracing runs user code, which may wait for another thread.
+                    traced = self._trace(statics, tree, [a.aval for a in arrays], args, kwargs)
+                    with caches.lock:
+                        new_entry = caches.calls.get(key)
+                        if new_entry is None:
+                            new_entry = (
+                                self._entry(traced, committed, tree, statics, args, kwargs),
+                                traced.guard,
+                            )
+                            remember(caches.calls, key, new_entry)
             entry = self._guarded(*new_entry, key, statics, tree, committed, args, kwargs)
             remember(self._calls, key, entry)
             if self._all_dynamic and not kwargs:
@@ -649,7 +650,8 @@ class JitFunction:
             "/jax/core/compile/jaxpr_trace_duration", fun_name=self._name
         )
         start = time.perf_counter()
-        with config.for_sub_jaxpr(), self._context, timed:
+        line = progress.line("tracing", self._name)
+        with config.for_sub_jaxpr(), self._context, timed, line:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
         found.seconds = time.perf_counter() - start

@@ -28,13 +28,17 @@ import functools
 import sys
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sagax._src import config
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.diagnostics.source import function_code as function_code
 from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_user_file
+from sagax._src.lazy_import import lazy_imports
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.diagnostics import foreign_keywords
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,6 +76,8 @@ class Boundary:
             return
         try:
             _explain_hash(error)
+            if type(error) is TypeError:
+                foreign_keywords.add_hint(error)
             mode = _traceback_mode()
             if mode != "off":
                 _annotate(error, self.phrase, hide=mode == "short")
@@ -329,7 +335,7 @@ def _without_sagax(
 
 
 def hide_frames(error: BaseException) -> None:
-    """Remove sagax's frames from the tracebacks of an exception, its causes and contexts.
+    """Remove sagax's frames from the tracebacks of an exception, its causes and contexts; hint at keywords.
 
     Call it before printing: errors of eager operations cross no boundary.
     """
@@ -342,6 +348,8 @@ def hide_frames(error: BaseException) -> None:
         if found is None or id(found) in seen:
             continue
         seen.add(id(found))
+        if type(found) is TypeError:
+            foreign_keywords.add_hint(found)
         entries, _ = _entries_until(found.__traceback__, None)
         BaseException.with_traceback(found, _without_sagax(entries, None, found, _Context()))
         todo += [found.__cause__, found.__context__]

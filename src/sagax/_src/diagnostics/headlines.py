@@ -9,6 +9,7 @@ from typing import Any
 from sagax._src.diagnostics.model import Span
 from sagax._src.diagnostics.source import enclosing_nodes
 from sagax._src.diagnostics.spans import display_path
+from sagax._src.diagnostics.wording import text_of
 
 _MAX_TEXT = 60
 _BUILTINS_THAT_COMPARE = {"max", "min", "sorted", "sort", "index", "remove", "count", "any", "all", "filter"}  # fmt: skip
@@ -30,7 +31,7 @@ def traced_function(tracer: Any) -> str:
 
 def _unknown(tracer: Any) -> str:
     function = traced_function(tracer)
-    return f"not known while `{function}` is traced" if function else "not known while it is traced"
+    return text_of("unknown_in", function=function) if function else text_of("unknown")
 
 
 def truth_headline(tracer: Any, span: Span | None) -> str:
@@ -42,22 +43,22 @@ def truth_headline(tracer: Any, span: Span | None) -> str:
     for inner, outer in enclosing_nodes(span):
         match outer:
             case ast.If(test=test) | ast.IfExp(test=test) if test is inner:
-                return f"`{text}` is {unknown}, so `if` cannot choose"
+                return text_of("truth_if", text=text, unknown=unknown)
             case ast.While(test=test) if test is inner:
-                return f"`{text}` is {unknown}, so `while` cannot know when to stop"
+                return text_of("truth_while", text=text, unknown=unknown)
             case ast.Assert(test=test) if test is inner:
-                return f"`{text}` is {unknown}, so `assert` cannot check it"
+                return text_of("truth_assert", text=text, unknown=unknown)
             case ast.BoolOp(op=op) if inner in outer.values:
                 word = "and" if isinstance(op, ast.And) else "or"
-                return f"`{text}` is {unknown}, so `{word}` cannot choose"
+                return text_of("truth_operator", text=text, unknown=unknown, word=word)
             case ast.UnaryOp(op=ast.Not(), operand=operand) if operand is inner:
-                return f"`{text}` is {unknown}, so `not` cannot negate it"
+                return text_of("truth_not", text=text, unknown=unknown)
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp() if any(
                 inner in generator.ifs for generator in outer.generators
             ):
-                return f"`{text}` is {unknown}, so `if` cannot choose the items"
+                return text_of("truth_items", text=text, unknown=unknown)
             case ast.Match():
-                return f"`{text}` is {unknown}, so `match` cannot choose"
+                return text_of("truth_match", text=text, unknown=unknown)
             case _:
                 break
     return _asking_call(span, text, unknown)
@@ -66,15 +67,15 @@ def truth_headline(tracer: Any, span: Span | None) -> str:
 def _asking_call(span: Span, text: str, unknown: str) -> str:
     node = next((inner for inner, _ in enclosing_nodes(span)), None)
     if isinstance(node, ast.Compare) and len(node.ops) > 1:
-        return f"`{text}` compares twice, with `and` between, and the first answer is {unknown}"
+        return text_of("truth_chain", text=text, unknown=unknown)
     if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.In | ast.NotIn):
-        return f"`{text}` is {unknown}, so `in` cannot answer"
+        return text_of("truth_in", text=text, unknown=unknown)
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if name in _BUILTINS_THAT_COMPARE:
-            return f"`{text}` asks about values that are {unknown}, so `{name}` cannot choose"
-        return f"`{text}` asks whether a value is true that is {unknown}"
-    return f"whether `{text}` is true is {unknown}"
+            return text_of("truth_builtin", text=text, unknown=unknown, name=name)
+        return text_of("truth_call", text=text, unknown=unknown)
+    return text_of("truth", text=text, unknown=unknown)
 
 
 def number_headline(tracer: Any, span: Span | None, kind: str = "number") -> str:
@@ -85,15 +86,14 @@ def number_headline(tracer: Any, span: Span | None, kind: str = "number") -> str
     unknown = _unknown(tracer)
     node = next((inner for inner, _ in enclosing_nodes(span)), None)
     if isinstance(node, ast.Subscript):
-        return f"`{text}` needs an index that is {unknown}: a list or a tuple cannot be traced"
-    article = "an" if kind[0] in "aeiou" else "a"
-    return f"`{text}` needs {article} {kind} that is {unknown}"
+        return text_of("index", text=text, unknown=unknown)
+    return text_of(f"needs_{kind}", text=text, unknown=unknown)
 
 
 def array_headline(tracer: Any, span: Span | None) -> str:
     """Return the call that asks a traced array for its numbers."""
     text = expression_text(span)
-    return f"`{text}` needs numbers that are {_unknown(tracer)}" if text else ""
+    return text_of("numbers", text=text, unknown=_unknown(tracer)) if text else ""
 
 
 def mask_headline(tracer: Any, span: Span | None) -> str:
@@ -101,7 +101,7 @@ def mask_headline(tracer: Any, span: Span | None) -> str:
     text = expression_text(span)
     if not text or not text.endswith("]"):
         return ""
-    return f"the size of `{text}` depends on a mask whose values are {_unknown(tracer)}"
+    return text_of("mask", text=text, unknown=_unknown(tracer))
 
 
 def reuse_headline(first: Span | None, second: Span | None, key: str, loop: str) -> str:
@@ -109,13 +109,13 @@ def reuse_headline(first: Span | None, second: Span | None, key: str, loop: str)
     if not key or second is None:
         return ""
     if loop:
-        return f"`{key}` is used in each round of the loop: all rounds draw the same numbers"
+        return text_of("key_in_loop", key=key)
     if first is None or (first.file, first.line, first.column) == (second.file, second.line, second.column):  # fmt: skip
-        return f"`{key}` is used twice by the same expression, which draws the same numbers again"
+        return text_of("key_same", key=key)
     if first.file == second.file:
-        return f"`{key}` is used twice, in line {first.line} and in line {second.line}"
-    places = [f"{display_path(span.file)}:{span.line}" for span in (first, second)]
-    return f"`{key}` is used twice, at {places[0]} and at {places[1]}"
+        return text_of("key_lines", key=key, first=first.line, second=second.line)
+    before, after = [f"{display_path(span.file)}:{span.line}" for span in (first, second)]
+    return text_of("key_places", key=key, first=before, second=after)
 
 
 def no_array_headline(name: str, value: Any) -> str:
@@ -123,13 +123,10 @@ def no_array_headline(name: str, value: Any) -> str:
     if not name:
         return ""
     if callable(value) and hasattr(value, "__name__"):
-        return f"`{name}` is a function, `{value.__name__}`, where an array is needed"
+        return text_of("function_as_array", name=name, value=value.__name__)
     if isinstance(value, str):
-        return (
-            f"`{name}` is the text {value!r}, where an array is needed" if len(value) < 20 else ""
-        )
-    kind = type(value).__name__
-    return f"`{name}` is of class {kind}, which is neither an array nor a registered pytree"
+        return text_of("text_as_array", name=name, value=repr(value)) if len(value) < 20 else ""
+    return text_of("no_array", name=name, value=type(value).__name__)
 
 
 def scan_lengths_headline(span: Span | None, sizes: dict[str, int]) -> str:
@@ -137,9 +134,9 @@ def scan_lengths_headline(span: Span | None, sizes: dict[str, int]) -> str:
     shown: list[str] = []
     for path, size in sizes.items():
         text = _operand_text(span, 2, "xs", path.removeprefix("xs"))
-        shown.append(f"`{text or path}` has {size}")
+        shown.append(text_of("length", text=text or path, size=size))
     text = ", ".join(shown)
-    return f"the sequences of the scan differ in length: {text}" if len(text) < 100 else ""
+    return text_of("lengths", shown=text) if len(text) < 100 else ""
 
 
 def _operand_text(span: Span | None, position: int, keyword: str, path: str) -> str:

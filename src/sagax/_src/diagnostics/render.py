@@ -77,7 +77,7 @@ def _message_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
             yield [_StyledText(fact)]
     for label in sorted(d.labels, key=lambda label: not label.primary):
         yield from _label_lines(label)
-    yield from _provenance_lines(d)
+    yield from _provenance_lines(d, wrapped)
     if d.context:
         for line in _wrap("while " + ", ".join(d.context), _WIDTH - 2):
             yield [_StyledText("  " + line, "context")]
@@ -148,7 +148,7 @@ def _shown_number(span: Span, number: int | None) -> str:
     return str(number if cell is None else cell[1])
 
 
-def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
+def _provenance_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
     if d.depends:
         noun = "argument" if len(d.depends) == 1 else "arguments"
         of = f" ({noun} of {d.function})" if d.function else ""
@@ -163,6 +163,14 @@ def _provenance_lines(d: Diagnostic) -> Iterator[_Line]:
         (_line_location(step), _expression(step), _operations(step), step.aval) for step in chain
     ]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    if wrapped and 4 + sum(widths) + 6 + max(len(row[3]) for row in rows) > _WIDTH:
+        for line, text, operations, aval in rows:
+            yield [
+                _StyledText(f"    {line.ljust(widths[0])}  ", "location"),
+                _StyledText(text, "source"),
+            ]
+            yield [_StyledText(f"      {operations}  {aval}", "frame")]
+        return
     for row in rows:
         line, text, operations = (
             cell.ljust(width) for cell, width in zip(row, widths, strict=False)

@@ -100,7 +100,7 @@ class Lowered:
             shardings = lowering.Shardings(target.devices, arguments, results)
         self.shardings = shardings
         self.inspected: list[Callable] = []
-        with events.record_duration(_LOWERING, fun_name=name):
+        with events.record_duration(_LOWERING, fun_name=name), progress.line("lowering", name):
             self.text, self.callbacks = lowering.lower_jaxpr(
                 passes.prepared(jaxpr, platform, several_devices=shardings is not None),
                 platform=platform,
@@ -177,7 +177,7 @@ class Compiled:
                 "allow_spmd_sharding_propagation_to_output": _free(sharded.results),
                 **options,
             }
-        line = progress.line(f"sagax: compiling {lowered.name}")
+        line = progress.line("compiling", lowered.name)
         with events.record_duration(_COMPILING, fun_name=lowered.name), line:
             self.executable, self.origin = compilation_cache.compiled(
                 b.client,

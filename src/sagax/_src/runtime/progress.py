@@ -1,4 +1,4 @@
-"""Show a line on the terminal during long operations."""
+"""Show a line on the terminal, or in a notebook, while a function is traced, lowered and compiled."""
 
 from __future__ import annotations
 
@@ -7,50 +7,116 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import TextIO
+from types import FrameType
+from typing import Any, TextIO
 
 from sagax._src import config
 
 _EVERY = 1.0  # seconds between two updates
+_DEBUGGERS = frozenset(("bdb", "cmd", "code", "pdb"))
 
 
-@contextlib.contextmanager
-def line(what: str) -> Iterator[None]:
-    """Show on stderr, if that is a terminal, that `what` is running, after some seconds.
+class _Local(threading.local):
+    teller: _Teller | None = None  # of the outermost line of this thread
 
-    The option `progress_after` sets the delay. A final line shows the duration.
+
+_local = _Local()
+
+
+class line:
+    """Show on stderr what is running, after some seconds: "sagax: tracing step ... 3 s".
+
+    The option `progress_after` sets the delay, which counts from the start of the outermost line: `line("", name)`
+    makes one delay of its parts. Nothing is shown in files and while a debugger waits for the user. A final line
+    shows the durations of the parts.
     """
-    stream, after = sys.stderr, config.thread.settings.progress_after
-    if after <= 0 or stream is None or not stream.isatty():
-        yield
-        return
-    done = threading.Event()
-    teller = _Teller(stream, what, after, done)
-    teller.start()
-    try:
-        yield
-    finally:
-        done.set()
-        teller.join()
+
+    __slots__ = ("_before", "_outermost", "_teller", "doing", "name")
+
+    def __init__(self, doing: str, name: str) -> None:
+        self.doing = doing
+        self.name = name
+
+    def __enter__(self) -> None:
+        teller = _local.teller
+        self._outermost = teller is None
+        if teller is None:
+            stream, after = sys.stderr, config.thread.settings.progress_after
+            if after > 0 and stream is not None and _shows_updates(stream):
+                teller = _local.teller = _Teller(stream, after, self.name)
+                teller.start()
+        self._teller = teller
+        if teller is not None and self.doing:
+            self._before = teller.switch((self.doing, self.name))
+
+    def __exit__(self, *_: Any) -> None:
+        teller = self._teller
+        if teller is None:
+            return
+        if self.doing:
+            teller.switch(self._before)
+        if self._outermost:
+            _local.teller = None
+            teller.done.set()
+            teller.join()
+
+
+def _shows_updates(stream: TextIO) -> bool:
+    """Return whether a carriage return goes back to the start of a line: on terminals and in notebooks."""
+    return stream.isatty() or type(stream).__module__.startswith("ipykernel")
+
+
+def _frames(frame: FrameType | None) -> Iterator[FrameType]:
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
 
 
 class _Teller(threading.Thread):
-    def __init__(self, stream: TextIO, what: str, after: float, done: threading.Event) -> None:
+    def __init__(self, stream: TextIO, after: float, name: str) -> None:
         super().__init__(name="sagax progress", daemon=True)
-        self.stream, self.what, self.after, self.done = stream, what, after, done
+        self.stream, self.after, self.function = stream, after, name
+        self.done = threading.Event()
+        self.begun = self.switched = time.monotonic()
+        self.now: tuple[str, str] | None = None
+        self.seconds: dict[str, float] = {}
+        self.watched = threading.get_ident()
+        self.shown = 0  # columns of the text on the line
+
+    def switch(self, now: tuple[str, str] | None) -> tuple[str, str] | None:
+        """Begin a part, or go back to one; return the part before. The time since the last switch is that part's."""
+        before, at = self.now, time.monotonic()
+        if before is not None:
+            self.seconds[before[0]] = self.seconds.get(before[0], 0.0) + at - self.switched
+        self.now, self.switched = now, at
+        return before
 
     def run(self) -> None:
-        start = time.monotonic()
         if self.done.wait(self.after):
             return
         while True:
-            self._write(f"{self.what} ... {time.monotonic() - start:.0f} s", "")
+            if (now := self.now) is not None and not self._is_debugged():
+                self._write(f"sagax: {now[0]} {now[1]} ... {time.monotonic() - self.begun:.0f} s")
             if self.done.wait(_EVERY):
                 break
-        self._write(f"{self.what} took {time.monotonic() - start:.1f} s", "\n")
+        if self.shown:
+            self._write(f"sagax: {self._took()}", "\n")
 
-    def _write(self, text: str, end: str) -> None:
+    def _took(self) -> str:
+        total = f"took {time.monotonic() - self.begun:.1f} s"
+        if len(self.seconds) == 1:
+            return f"{next(iter(self.seconds))} {self.function} {total}"
+        parts = ", ".join(f"{doing} {seconds:.1f}" for doing, seconds in self.seconds.items())
+        return f"{self.function} {total}: {parts} s"
+
+    def _is_debugged(self) -> bool:
+        """Return whether the user is at the prompt of a debugger, which the line would overwrite."""
+        frames = _frames(sys._current_frames().get(self.watched))
+        return any(f.f_globals.get("__name__") in _DEBUGGERS for f in frames)
+
+    def _write(self, text: str, end: str = "") -> None:
         # the terminal may have been closed
         with contextlib.suppress(OSError, ValueError):
-            self.stream.write(f"\r\x1b[K{text}{end}")
+            self.stream.write(f"\r{text.ljust(self.shown)}{end}")
             self.stream.flush()
+            self.shown = len(text)

@@ -1,6 +1,7 @@
 """Check conditions at run time: `check` states them, and `checkify` returns failures as values.
 
->>> import sagax, sagax.numpy as snp
+>>> import sagax
+>>> import sagax.numpy as snp
 >>> from sagax.experimental import checkify
 >>> def first_root(x):
 ...     checkify.check(x[0] >= 0, "{} has no root", x[0])

@@ -157,8 +157,8 @@ class IndexUpdateRef:
         "set",
         """Return a copy of `x` in which `x[index]` is `values`.
 
-        >>> import sagax.numpy as np
-        >>> np.zeros(3).at[-1].set(5)
+        >>> import sagax.numpy as snp
+        >>> snp.zeros(3).at[-1].set(5)
         Array([0., 0., 5.], dtype=float32)
         """,
     )
@@ -166,8 +166,8 @@ class IndexUpdateRef:
         "add",
         """Return a copy of `x` in which `values` are added to `x[index]`.
 
-        >>> import sagax.numpy as np
-        >>> np.zeros(3).at[np.array([0, 0, 2])].add(1)
+        >>> import sagax.numpy as snp
+        >>> snp.zeros(3).at[snp.array([0, 0, 2])].add(1)
         Array([2., 0., 1.], dtype=float32)
         """,
     )

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import scipy.fft as _scipy_fft
+from typing import TYPE_CHECKING, Any
 
 import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice
+
+if TYPE_CHECKING or lazy_imports():
+    import scipy.fft as _scipy_fft  # it loads slowly, and few functions need it
 
 _MODES = ("full", "same", "valid")
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.signal as _scipy
 
 import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
+
+if TYPE_CHECKING or lazy_imports():
+    import scipy.signal as _scipy  # it loads slowly, and few functions need it
 
 
 def detrend(
