@@ -108,6 +108,7 @@ class _Caches:
 _by_function: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 _by_meaning: OrderedDict[tuple, _Caches] = OrderedDict()
 _MEANINGS = 256
+_TRACING = "/jax/core/compile/jaxpr_trace_duration"
 _all: weakref.WeakSet[JitFunction] = weakref.WeakSet()
 _shared_lock = fork_locks.lock()
 
@@ -646,11 +647,9 @@ class JitFunction:
             return outs
 
         info = DebugInfo(self._name, self._paths(args, kwargs), (), "jit", function_code(fun))
-        timed = events.record_duration(
-            "/jax/core/compile/jaxpr_trace_duration", fun_name=self._name
-        )
-        start = time.perf_counter()
+        timed = events.record_duration(_TRACING, fun_name=self._name)
         line = progress.line("tracing", self._name)
+        start = time.perf_counter()
         with config.for_sub_jaxpr(), self._context, timed, line:
             jaxpr, consts = stage(flat, avals, info)
         found = Traced(ClosedJaxpr(jaxpr, consts), out_tree, self._name)
