@@ -11,6 +11,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 import sparse_cases
+from sagax._src.transforms import transpose
 from sagax.experimental import sparse
 from sagax.interpreters import batching
 
@@ -163,3 +164,14 @@ def test_indices_are_checked(make, message):
 def test_wrong_shapes_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make(snp.ones(2))
+
+
+def test_staged_composites_are_kept_until_caches_are_cleared():
+    matrix = sparse.BCOO.fromdense(snp.array([[1.0, 0.0], [2.0, 3.0]]))
+    slope = sagax.grad(lambda x: (matrix @ x).sum())
+    sagax.clear_caches()
+    for _ in range(2):
+        assert slope(snp.ones(2)).tolist() == [3.0, 3.0]
+        assert len(transpose._staged_composites) == 1
+    sagax.clear_caches()
+    assert not transpose._staged_composites

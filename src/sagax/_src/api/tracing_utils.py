@@ -28,6 +28,7 @@ from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, map_limit
 from sagax._src.runtime.array import ConcreteArray, block_all
 from sagax._src.source_stacks import joined_scopes, written
+from sagax._src.transforms import transpose
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms, jit_shardings
@@ -339,6 +340,7 @@ def clear_all_caches() -> None:
     eager_transforms.clear()
     trace_cache.clear()
     eager.clear()
+    transpose.clear()
     for cache in also_cleared.values():
         cache.cache_clear()
 

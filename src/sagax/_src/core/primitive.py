@@ -116,7 +116,6 @@ class Primitive:
         "lower_on",
         "family",
         "entries",
-        "staged",
         "_abstract_cache",
         "__weakref__",
         "__dict__",  # attributes that other libraries set on their primitives
@@ -181,7 +180,6 @@ class Primitive:
         self.elementwise = False
         self._abstract_cache: dict = {}
         self.entries: dict = {}  # of the evaluator: signature -> call path
-        self.staged: dict = {}  # of transposition: signature -> jaxpr of the composite
         for slot in _RULES:
             setattr(self, slot, None)
         self.family = family

@@ -27,7 +27,8 @@ from sagax._src.transforms import masked_cotangents
 from sagax._src.transforms.derived import derived_jaxpr
 from sagax._src.transforms.discharge import discharge_all
 
-_STAGED_LIMIT = 256
+_STAGED_LIMIT = 1024
+_staged_composites: dict[tuple, tuple[Jaxpr, list]] = {}
 
 
 class NotLinearError(ArgumentError):
@@ -255,7 +256,7 @@ def transpose_rule(primitive: Any) -> Any:
 
         avals = [args[i].aval for i in positions] + [aval_of(x) for x in known]
         if state.trace is evaluation:  # whose equations need no lines of their own
-            jaxpr, consts = _staged(primitive, fun, (composite, *positions, *avals), params, avals)
+            jaxpr, consts = _staged(fun, (composite, *positions, *avals), params, avals)
         else:
             jaxpr, consts = stage(fun, avals)
         cts = ct if primitive.multiple_results else [ct]
@@ -269,19 +270,24 @@ def transpose_rule(primitive: Any) -> Any:
     return by_composite
 
 
-def _staged(primitive: Any, fun: Any, key: tuple, params: dict, avals: list) -> tuple:
+def _staged(fun: Any, key: tuple, params: dict, avals: list) -> tuple[Jaxpr, list]:
     """Stage a composite outside of tracing, once for equal operands, parameters and settings."""
     try:
-        found = primitive.staged.get(key := (*key, *params.items(), thread.settings))
+        found = _staged_composites.get(key := (*key, *params.items(), thread.settings))
     except TypeError:  # an unhashable parameter, of a primitive from another library
         return stage(fun, avals)
     if found is None:
         found = stage(fun, avals)
-        if len(primitive.staged) >= _STAGED_LIMIT:
-            primitive.staged.clear()
+        if len(_staged_composites) >= _STAGED_LIMIT:
+            _staged_composites.clear()
         if not any(map(belongs_to_trace, found[1])):
-            primitive.staged[key] = found
+            _staged_composites[key] = found
     return found
+
+
+def clear() -> None:
+    """Forget the composites that were staged."""
+    _staged_composites.clear()
 
 
 def transposed_from(closed: ClosedJaxpr, n: int) -> ClosedJaxpr:
