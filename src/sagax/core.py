@@ -8,7 +8,8 @@ from typing import Any
 from sagax._src.api.tracing_utils import ensure_compile_time_eval
 from sagax._src.core.avals import AbstractToken, ShapedArray
 from sagax._src.core.dims.shapes import max_dim, min_dim
-from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var, eval_jaxpr
+from sagax._src.core.jaxpr import Eqn, Literal, Var, eval_jaxpr
+from sagax._src.core.jaxpr_class import ClosedJaxpr, Jaxpr
 from sagax._src.core.trace import Trace, Tracer, current, evaluation
 from sagax._src.core.value import aval_of as get_aval
 from sagax._src.core.value import pytype_aval_mappings

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -177,6 +179,31 @@ def test_jaxprs():
     assert float(core.jaxpr_as_fun(changed)(3.0, 4.0)[0]) == 7.0
     literal = sagax.make_jaxpr(lambda x: x * 2.0)(1.0).eqns[0].invars[1]
     assert isinstance(literal, core.Literal) and literal.val == 2.0
+
+
+def test_jaxprs_with_and_without_constants_are_of_one_class():
+    """As in jax 0.12, of which these results are."""
+    values = np.arange(3.0, dtype=np.float32)
+    closed = sagax.make_jaxpr(lambda x: x * values)(2.0)
+    assert core.Jaxpr is core.ClosedJaxpr is sagax.core.Jaxpr
+    assert isinstance(closed, core.Jaxpr) and isinstance(closed.jaxpr, core.ClosedJaxpr)
+    assert not isinstance(values, core.Jaxpr)
+    assert [v.aval.shape for v in closed.all_invars] == [(3,), ()] and closed.num_consts == 1
+    make: Any = core.Jaxpr  # for type checkers it is one of the two classes
+    opened = make(closed.constvars, closed.invars, closed.outvars, closed.eqns)
+    assert opened.jaxpr is opened and (opened.consts, opened.num_consts) == ([], 0)
+    for doubled in (
+        core.ClosedJaxpr(closed.jaxpr, [2 * values]),
+        make(closed, consts=[2 * values]),
+        opened.with_consts([2 * values]),
+        closed.replace(consts=[2 * values]),
+        make(closed.constvars, closed.invars, closed.outvars, closed.eqns, consts=[2 * values]),
+    ):
+        (got,) = sagax.core.eval_jaxpr(doubled, doubled.consts, 2.0)
+        np.testing.assert_array_equal(got, [0, 4, 8])
+    assert closed.replace(eqns=[]).eqns == [] and closed.replace(eqns=[]).consts == closed.consts
+    with pytest.raises(ValueError, match="1 constants got 2 values"):
+        opened.with_consts([values, values])
 
 
 def test_dead_code_goes():

@@ -183,6 +183,26 @@ class Jaxpr:
     def out_avals(self) -> list:
         return [v.aval for v in self.outvars]
 
+    @property
+    def all_invars(self) -> list[Var]:
+        return [*self.constvars, *self.invars]
+
+    @property
+    def jaxpr(self) -> Jaxpr:
+        """This jaxpr: jax has one class for those with and without values of constants."""
+        return self
+
+    consts = property(lambda self: [])
+    num_consts = property(lambda self: 0)
+
+    def with_consts(self, consts: Sequence[Any]) -> ClosedJaxpr:
+        """Return the jaxpr with values for its `constvars`; a ValueError unless there is one for each."""
+        if len(consts) != len(self.constvars):
+            raise ValueError(
+                f"a jaxpr with {len(self.constvars)} constants got {len(consts)} values for them"
+            )
+        return ClosedJaxpr(self, consts)
+
     def replace(self, **changes: Any) -> Jaxpr:
         """Return the same jaxpr with some fields replaced."""
         names = ("constvars", "invars", "outvars", "eqns", "effects", "debug_info")
@@ -216,6 +236,12 @@ class ClosedJaxpr:
     literals = property(lambda self: self.consts)
     eqns = property(lambda self: self.jaxpr.eqns)
     effects = property(lambda self: self.jaxpr.effects)
+    all_invars = property(lambda self: self.jaxpr.all_invars)
+    num_consts = property(lambda self: len(self.consts))
+
+    def with_consts(self, consts: Sequence[Any]) -> ClosedJaxpr:
+        """Return the jaxpr with other values for its `constvars`."""
+        return self.jaxpr.with_consts(consts)
 
     # The same jaxpr with the same constants is the same closed jaxpr: caches that have it as a
     # parameter hit.
@@ -234,11 +260,17 @@ class ClosedJaxpr:
         return ClosedJaxpr(f(self.jaxpr), self.consts)
 
     def replace(
-        self, *, jaxpr: Jaxpr | None = None, consts: Sequence[Any] | None = None
+        self,
+        *,
+        jaxpr: Jaxpr | None = None,
+        consts: Sequence[Any] | None = None,
+        **changes: Any,
     ) -> ClosedJaxpr:
-        return ClosedJaxpr(
-            self.jaxpr if jaxpr is None else jaxpr, self.consts if consts is None else consts
-        )
+        """Return the same jaxpr with other constants, or with some fields of `jaxpr` replaced."""
+        inner = self.jaxpr if jaxpr is None else jaxpr
+        if changes:
+            inner = inner.replace(**changes)
+        return ClosedJaxpr(inner, self.consts if consts is None else consts)
 
     def pretty_print(self, **_: Any) -> str:
         return pretty_print.jaxpr_text(self.jaxpr)
@@ -250,8 +282,9 @@ class ClosedJaxpr:
         printer.text(pretty_print.jaxpr_text(self.jaxpr))
 
 
-def eval_jaxpr(jaxpr: Jaxpr, consts: Sequence[Any], *args: Any) -> list:
+def eval_jaxpr(jaxpr: Jaxpr | ClosedJaxpr, consts: Sequence[Any], *args: Any) -> list:
     """Run the equations of `jaxpr` under the current trace; return its outputs."""
+    jaxpr = jaxpr.jaxpr  # of one with constants, which jax takes, too
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
     env.update(zip(jaxpr.invars, args, strict=True))
     last = _last_uses(jaxpr)

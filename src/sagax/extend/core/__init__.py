@@ -22,7 +22,8 @@ from sagax._src.core import trace as _trace
 from sagax._src.core.avals import AbstractToken, ShapedArray
 from sagax._src.core.dtypes import tangent_dtype
 from sagax._src.core.effects import Effect, no_effects
-from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var
+from sagax._src.core.jaxpr import DebugInfo, Eqn, Literal, Var
+from sagax._src.core.jaxpr_class import ClosedJaxpr, Jaxpr
 from sagax._src.core.staging import StageTrace as _StageTrace
 from sagax._src.core.value import is_operand
 from sagax._src.core.verify import check_jaxpr
