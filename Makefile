@@ -50,9 +50,9 @@ demo: $(VENV)/.with-examples
 demo-distributed: $(VENV)/.with-examples
 	$(PY) examples/data_parallel.py $(ARGS)
 
-# Small shares: else one process gets hundreds of the slow tests at the end, and the others wait.
+# Shares of 500: greater ones leave a process thousands of slow tests at the end, smaller ones make fixtures of modules twice.
 test: $(VENV)/.with-examples $(VENV)/.with-test
-	$(PY) -m pytest -n $(JOBS) --maxschedchunk 64 $(ARGS)
+	$(PY) -m pytest -n $(JOBS) --maxschedchunk 500 $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
 	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/autofix/test_explain.py -n $(JOBS) $(ARGS)
