@@ -34,6 +34,7 @@ from sagax._src.primitives.arithmetic import (
 )
 from sagax._src.primitives.convolution import conv_general_dilated_p
 from sagax._src.primitives.dot_general import dot_general_p
+from sagax._src.primitives.identities import optimization_barrier
 from sagax._src.primitives.makers import add_any_p, scalar_like
 from sagax._src.primitives.structural import convert, instantiate
 from sagax._src.primitives.transcendental import (
@@ -308,7 +309,9 @@ def _pair(primitive: Primitive, other: Primitive, sign: float) -> None:
     @_rule(primitive)
     def _(order: int, x: list, **params: Any) -> list:
         slopes = _slopes(x)
-        y, z = [primitive.bind(x[0], **params)], [other.bind(x[0], **params)]
+        # stored: the compiler would compute both anew for each coefficient
+        first = optimization_barrier((primitive.bind(x[0], **params), other.bind(x[0], **params)))
+        y, z = [first[0]], [first[1]]
         up, down = (1.0, sign) if primitive in (sin_p, sinh_p) else (sign, 1.0)
         for k in range(1, order + 1):
             a, b = _dot(slopes[1 : k + 1], z[k - 1 :: -1]), _dot(slopes[1 : k + 1], y[k - 1 :: -1])
