@@ -28,12 +28,12 @@ from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, map_limit
 from sagax._src.runtime.array import ConcreteArray, block_all
 from sagax._src.source_stacks import joined_scopes, written
-from sagax._src.transforms import transpose
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.api import eager_transforms, jit_shardings
     from sagax._src.higher_order import trace_cache
     from sagax._src.runtime import device_put as runtime_device_put
+    from sagax._src.transforms import transpose
 
 
 def make_jaxpr(
