@@ -182,7 +182,7 @@ def test_jaxprs():
 
 
 def test_jaxprs_with_and_without_constants_are_of_one_class():
-    """As in jax 0.12, of which these results are."""
+    """As in jax 0.12, whose results these are; the ValueError at the end is an AssertionError there."""
     values = np.arange(3.0, dtype=np.float32)
     closed = sagax.make_jaxpr(lambda x: x * values)(2.0)
     assert core.Jaxpr is core.ClosedJaxpr is sagax.core.Jaxpr

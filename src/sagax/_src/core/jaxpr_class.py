@@ -1,4 +1,4 @@
-"""Present jaxprs with and without the values of their constants as one class, as jax does since 0.11."""
+"""Present jaxprs with and without the values of their constants as one class, as jax 0.12 does."""
 
 from __future__ import annotations
 

@@ -621,7 +621,7 @@ def from_scalar(x: Any, kind: type, x64: bool) -> ConcreteArray:
     if kind is int:
         dtypes.check_python_int(x, aval.dtype)
         host = np.array(x, aval.dtype)
-    elif abs(x) > _MAX_FLOAT32:
+    elif (max(abs(x.real), abs(x.imag)) if kind is complex else abs(x)) > _MAX_FLOAT32:
         # may warn, at the user's line
         host = np.array(dtypes.convert_data(np.array(x), aval.dtype))
     else:
