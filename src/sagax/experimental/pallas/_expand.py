@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import sagax.experimental.pallas._plan as _plan
+import sagax.experimental.pallas._sums as _sums
 from sagax._src.core import dims
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.references import AbstractRef
@@ -156,7 +157,9 @@ def run(kernel: Any, *operands: Any) -> list:
     # it also runs where one program at a time was asked for: with interpret=True
     parallel = () if kernel.interpret else _plan.parallel_axes(kernel)
     loops = [k for k in range(len(grid)) if k not in parallel]
-    layouts = [_layout(m, parallel, grid) for m in (*kernel.inputs, *kernel.outputs)]
+    whole = _whole_sums(kernel, loops)
+    mappings = kernel.inputs if whole is None else whole[0]
+    layouts = [_layout(m, parallel, grid) for m in (*mappings, *kernel.outputs)]
     ins = [
         layout.split(extended(x, layout.mapping), grid)
         for x, layout in zip(inputs, layouts[:n_in], strict=True)
@@ -172,8 +175,11 @@ def run(kernel: Any, *operands: Any) -> list:
         outs.append(layout.split(first, grid))
     step, scratch = _step(kernel, grid, parallel, layouts, captured, prefetched, ins)
     sizes = [grid[k] for k in loops]
-    if all(type(n) is int and n == 1 for n in sizes):
-        found = step(resolved(kernel, loops, 0, 1))([0] * len(loops), outs, scratch)[0]
+    if whole is not None:
+        found = step(whole[1])([0] * len(loops), outs, scratch)[0]
+    elif all(type(n) is int and n == 1 for n in sizes):
+        once = discharged(kernel, resolved(kernel, loops, 0, 1))
+        found = step(once)([0] * len(loops), outs, scratch)[0]
     else:
         found = _loop(kernel, step, loops, sizes, outs, scratch)
     return [
@@ -202,15 +208,47 @@ def _loop(kernel: Any, step: Callable, loops: list, sizes: list, outs: list, scr
         total = convert(1, np.dtype(np.int32))
         for n in sizes:
             total = total * _as_int32(n)
-        return fori_loop(0, total, over(step(kernel.jaxpr)), carry)[0]
+        return fori_loop(0, total, over(step(discharged(kernel, kernel.jaxpr))), carry)[0]
     start, stop, inner = apart(kernel, loops, total)
+
+    def one(i: int) -> Callable:
+        return over(step(discharged(kernel, resolved(kernel, loops, i, i + 1))))
+
     for i in range(start):
-        carry = over(step(resolved(kernel, loops, i, i + 1)))(i, carry)
+        carry = one(i)(i, carry)
     if stop > start:
-        carry = fori_loop(start, stop, over(step(inner)), carry)
+        carry = fori_loop(start, stop, over(step(discharged(kernel, inner))), carry)
     for i in range(stop, total):
-        carry = over(step(resolved(kernel, loops, i, i + 1)))(i, carry)
+        carry = one(i)(i, carry)
     return carry[0]
+
+
+def _whole_sums(kernel: Any, loops: list) -> tuple[tuple, ClosedJaxpr] | None:
+    """Return wider mappings of inputs and a kernel on values that does all iterations of a loop that adds up.
+
+    None: there is no such loop.
+    """
+    if kernel.interpret or kernel.aliases or any(type(kernel.grid[k]) is not int for k in loops):
+        return None
+    counted = [k for k in loops if kernel.grid[k] != 1]
+    if len(counted) != 1:
+        return None
+    (axis,) = counted
+    n = kernel.grid[axis]
+    wide = [_sums.widened(m, axis, n) for m in kernel.inputs]
+    fixed = [_sums.widened(m, axis, n) == (m, None) for m in kernel.outputs]
+    if None in wide or not all(fixed) or all(at is None for _, at in wide):
+        return None
+    begin = kernel.n_captured + 2 * len(kernel.grid) + len(kernel.prefetched)
+    cuts = {begin + i: (at, m.ref_shape[at]) for i, (m, at) in enumerate(wide) if at is not None}
+    start, stop, inner = apart(kernel, loops, n)
+    middle = discharged(kernel, inner) if stop > start else None
+    first = discharged(kernel, resolved(kernel, loops, 0, 1)) if start else middle
+    last = discharged(kernel, resolved(kernel, loops, n - 1, n)) if stop < n else middle
+    phases = _sums.Phases(first, middle, last)
+    n_memory = len(kernel.outputs) + len(kernel.scratch)
+    whole = _sums.in_one(phases, kernel.n_captured + axis, cuts, n_memory)
+    return None if whole is None else (tuple([m for m, _ in wide]), whole)
 
 
 def apart(kernel: Any, loops: list, total: int) -> tuple[int, int, ClosedJaxpr]:
@@ -282,7 +320,7 @@ def _step(
 ) -> tuple[Callable, list]:
     """Return a maker of steps, and the first contents of scratch memory.
 
-    A step takes loop indices, outputs and scratch, and returns the latter two; it is made of a form of the kernel.
+    A step takes loop indices, outputs and scratch, and returns the latter two; it is made of a form of the kernel on values.
     """
     n_in, n_out = len(kernel.inputs), len(kernel.outputs)
     loops = [k for k in range(len(grid)) if k not in parallel]
@@ -339,8 +377,7 @@ def _step(
             shape.insert(at, grid[k])
         scratch.append(first_contents(aval, tuple(shape)))
 
-    def step(closed: ClosedJaxpr) -> Callable:
-        pure = discharged(kernel, closed)
+    def step(pure: ClosedJaxpr) -> Callable:
         run_program = functools.partial(program, pure)
         batched = _batched(run_program, [grid[k] for k in parallel], in_dims, out_dims)
 
