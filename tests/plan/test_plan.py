@@ -17,6 +17,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import lax
+from sagax._plan import timing
 from sagax._plan.failures import daly_interval, efficiency
 from sagax._plan.memory import argument_roles
 from sagax._plan.partition import trace
@@ -269,8 +270,19 @@ def test_text_json_and_page(tmp_path):
     assert sum(data["memory"]["categories"].values()) == data["memory"]["peak"]
     assert len(data["collectives"]) == len(found.collectives)
     found.page(str(tmp_path / "plan.html"))
+    assert "0.6 to 0.9 of the latter" in text
     page = (tmp_path / "plan.html").read_text()
     assert page.count("<rect") > 10 and "</html>" in page
+
+
+def test_reports_say_how_far_off_the_worst_case_was():
+    path = Path(__file__).parents[2] / "benchmarks" / "results" / "plan.json"
+    results = json.loads(path.read_text(encoding="utf-8"))
+    steps = [r["measured"] / r["worst"] for rows in results["measured"].values() for r in rows]
+    runs = [r["worst"] / r["published"] for r in results["published"].values()]
+    for shares, (low, high) in ((steps, timing.MEASURED), (runs, timing.PUBLISHED)):
+        assert low <= min(shares) <= low + 0.01
+        assert high - 0.01 <= max(shares) <= high + 0.01
 
 
 def test_bounds_and_utilization():

@@ -11,7 +11,7 @@ from sagax._plan.costs import Costs
 from sagax._plan.counts import Collective
 from sagax._plan.groups import nodes_of
 from sagax._plan.hlo import SourceLine
-from sagax._plan.timing import Span
+from sagax._plan.timing import MEASURED, PUBLISHED, Span
 from sagax._report.page import code, document, format_bytes, format_number, table
 from sagax._src.diagnostics.spans import display_path
 
@@ -46,6 +46,12 @@ def spread_text(c: Collective, per_node: int) -> str:
     return "between nodes" if nodes_of(c.groups, per_node)[1] > 1 else "in a node"
 
 
+def _shares() -> str:
+    """Say how long steps took that were measured and published."""
+    (least, most), (low, high) = PUBLISHED, MEASURED
+    return f"runs took {least:.1f} to {most:.1f} of the latter, on shared CPU cores {low:.1f} to {high:.1f}"
+
+
 def text(plan: Costs) -> str:
     """Return the table of a plan."""
     t, m, f = plan.timing, plan.memory, plan.flops
@@ -55,6 +61,7 @@ def text(plan: Costs) -> str:
         "",
         f"time         {duration(t.best)} (all overlaps) to {duration(t.worst)} (nothing does)",
         f"             most of it: {t.dominating}",
+        f"             {_shares()}",
         f"utilization  {t.utilization[0]:.1%} to {t.utilization[1]:.1%} of the peak of matrix products",
         f"FLOPs        {format_number(f.dot + f.convolution)} in products, {format_number(f.elementwise)} "
         f"elementwise, {format_number(f.transcendental)} transcendental",
@@ -155,6 +162,7 @@ def data(plan: Costs) -> dict[str, Any]:
         },
         "bytes": plan.bytes,
         "seconds": {"best": t.best, "worst": t.worst},
+        "took_of_worst": {"shared_cpu": MEASURED, "accelerators": PUBLISHED},
         "busy": t.busy,
         "waits": t.waits,
         "dominating": t.dominating,
@@ -243,7 +251,7 @@ def page(plan: Costs) -> str:
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{plan.devices:,} devices ({html.escape(str(dict(plan.mesh.shape)))}). A step takes between "
         f"{duration(t.best)}, if everything overlaps, and {duration(t.worst)}, if nothing does; "
-        f"most of it: {t.dominating}. All figures are for one device.</p>",
+        f"most of it: {t.dominating}. {_shares().capitalize()}. All figures are for one device.</p>",
         "<h3>Timeline, if nothing overlaps</h3>",
         _timeline(t.spans),
         "<h3>Resources</h3>",
