@@ -399,10 +399,9 @@ class Builder:
         terminator: str = "return",
     ) -> str:
         """Return the text of a region; `body` gets its arguments as values and returns its results."""
-        saved_lines, saved_constants, saved_dims = self.lines, self.constants, self.dim_values
-        saved_shapes, self.shape_values = self.shape_values, dict(self.shape_values)
-        # outer values are visible inside, inner ones are not visible outside
-        self.lines, self.constants, self.dim_values = [], dict(saved_constants), dict(saved_dims)
+        saved_lines, self.lines = self.lines, []
+        # outer values are visible inside, inner ones are not visible outside: they are the last that were added
+        known = [(d, len(d)) for d in (self.constants, self.dim_values, self.shape_values)]
         self.depth += 2
         self.pad = "  " * self.depth
         args = [Value(self.fresh().replace("%", "%a"), a) for a in arg_avals]
@@ -418,8 +417,10 @@ class Builder:
         text = "{\n" + label + "\n".join(self.lines) + "\n" + "  " * (self.depth - 2) + "}"
         self.depth -= 2
         self.pad = "  " * self.depth
-        self.lines, self.constants, self.dim_values = saved_lines, saved_constants, saved_dims
-        self.shape_values = saved_shapes
+        self.lines = saved_lines
+        for values, count in known:
+            while len(values) > count:
+                values.popitem()
         return text
 
     def while_loop(
