@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sagax._plan.memory import PARAMETERS, STATE
-from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
+from sagax._src.core.families import passes_elements
+from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, subjaxprs
 from sagax._src.higher_order.scan import scan_p
-
-_PRODUCT = "dot_general"
+from sagax._src.primitives.arithmetic import mul_p
+from sagax._src.primitives.dot_general import dot_general_p
 
 
 @dataclass
@@ -89,7 +90,7 @@ def _follow(jaxpr: Jaxpr, known: dict, roles: list[Role]) -> list[_Value]:
                 outs = [_Value(None, (), any(x.cut for x in ins))] * len(eqn.outvars)
             if eqn.primitive is scan_p:  # stacked results have other dimensions
                 outs = [x if x.argument is None else _NOTHING for x in outs]
-        elif eqn.primitive.name == _PRODUCT:
+        elif eqn.primitive is dot_general_p:
             outs = [_product(eqn, ins, roles)]
         else:
             outs = [_part(eqn, ins, v) for v in eqn.outvars]
@@ -132,7 +133,7 @@ def _product(eqn: object, ins: list[_Value], roles: list[Role]) -> _Value:
     return _Value(None, (), not other.cut)
 
 
-def _part(eqn: object, ins: list[_Value], out: object) -> _Value:
+def _part(eqn: Eqn, ins: list[_Value], out: object) -> _Value:
     """Return what is known of the result of another operation: a part of an argument, if it is one."""
     shape = tuple(getattr(out.aval, "shape", ()))  # type: ignore[attr-defined]
     name = eqn.primitive.name  # type: ignore[attr-defined]
@@ -148,13 +149,9 @@ def _part(eqn: object, ins: list[_Value], out: object) -> _Value:
         if name in ("slice", "dynamic_slice"):
             return source
         kept = _subsequence(shape, sizes)
-        if kept is not None and name in _VIEWS:
+        if kept is not None and (passes_elements(eqn) or eqn.primitive is mul_p):
             return source._replace(dimensions=tuple([source.dimensions[i] for i in kept]))
     return _Value(None, (), cut)
-
-
-# Operations whose result is a part of their first operand, or the same in another type.
-_VIEWS = frozenset("convert_element_type copy mul reshape squeeze stop_gradient".split())
 
 
 def _subsequence(part: tuple, whole: tuple) -> list[int] | None:

@@ -24,7 +24,6 @@ from sagax._src.higher_order.remat import remat_p
 __all__ = ["EagerBroadcasts", "check_broadcasts", "check_zero_gradients", "constant_zero"]
 
 _MAX_EQUATIONS = 20_000
-_MEETING = {"sub", "mul", "add", "div", "eq", "ne", "max", "min", "pow"}
 _EXPANSIONS = (
     "None",
     "newaxis",
@@ -97,8 +96,8 @@ def check_broadcasts(jaxpr: Jaxpr, add: Add) -> None:
             used.setdefault(id(atom), []).append(step)
     returned = {id(v) for v in results}
     for step in steps:
-        name = step.eqn.primitive.name
-        if name not in _MEETING or is_backward(step.eqn.traceback) or len(step.ins) != 2:
+        elementwise = step.eqn.primitive.elementwise and len(step.ins) == 2
+        if not elementwise or is_backward(step.eqn.traceback):
             continue
         shapes = [tuple(a.aval.shape) for a in step.ins]
         n = max(shapes[0], default=0) if all(isinstance(d, int) for d in shapes[0]) else 0
@@ -165,7 +164,7 @@ class EagerBroadcasts:
                 for x in args:
                     self.squares.pop(id(x), None)
         elif (
-            name in _MEETING
+            primitive.elementwise
             and len(shapes) == 2
             and sorted(shapes) == [(1, n := max(shape, default=0)), (n, 1)]
         ):

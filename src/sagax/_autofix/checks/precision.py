@@ -8,21 +8,13 @@ from typing import Any
 import numpy as np
 
 from sagax._autofix.checks.rounding import accumulators
+from sagax._src.core.families import passes_elements
 from sagax._src.core.jaxpr import Jaxpr, Literal, subjaxprs
 from sagax._src.diagnostics import cautions
 
 __all__ = ["check_precision", "has_precision_hazard", "is_difference", "nonfinite_text"]
 
 _LARGEST_COUNT = {"float32": 2.0**24, "float16": 2.0**11, "bfloat16": 2.0**8}
-_PASSING = {
-    "broadcast_in_dim",
-    "reshape",
-    "convert_element_type",
-    "squeeze",
-    "copy",
-    "stop_gradient",
-}
-
 Finding = tuple[type[Warning], str]
 
 
@@ -85,7 +77,7 @@ def _small_difference(eqn: Any, made: Mapping[Any, Any]) -> tuple[str, Any] | No
         while type(atom) is not Literal and (step := made.get(atom)) is not None:
             if step.primitive.name in names:
                 return step
-            if step.primitive.name not in _PASSING:
+            if not passes_elements(step):
                 break
             atom = step.invars[0]
         return None
@@ -194,7 +186,7 @@ def _origin(atom: Any, made: Mapping[Any, Any]) -> Any:
         scaled = name in ("div", "mul") and any(
             type(v) is Literal or v.aval.shape == () and _is_number(v, made) for v in eqn.invars[1:]
         )
-        if name in _PASSING or scaled:
+        if passes_elements(eqn) or scaled:
             atom = eqn.invars[0]
             continue
         return eqn
@@ -203,7 +195,7 @@ def _origin(atom: Any, made: Mapping[Any, Any]) -> Any:
 
 def _is_number(atom: Any, made: Mapping[Any, Any]) -> bool:
     eqn = made.get(atom)
-    return eqn is not None and eqn.primitive.name in _PASSING and type(eqn.invars[0]) is Literal
+    return eqn is not None and passes_elements(eqn) and type(eqn.invars[0]) is Literal
 
 
 def _sum_of_exponentials(eqn: Any, made: Mapping[Any, Any]) -> Any:

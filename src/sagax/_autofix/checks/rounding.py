@@ -9,6 +9,7 @@ import numpy as np
 
 from sagax._autofix.checks.report import Add, is_own_file, own_position
 from sagax._src import source_stacks
+from sagax._src.core.families import MOVEMENT
 from sagax._src.core.jaxpr import Jaxpr, Literal
 from sagax._src.core.operands import LoopOperands
 from sagax._src.diagnostics import cautions
@@ -20,7 +21,6 @@ __all__ = ["EagerQuotients", "Quotients", "RoundedArguments", "accumulators", "c
 
 Finding = tuple[type[Warning], str]
 _LOST = 0.25  # of a step or of a difference
-_MOVING = {"slice", "squeeze", "reshape", "broadcast_in_dim", "copy", "rev", "transpose"}
 
 
 # --- sums of equal steps ---------------------------------------------------------------------------
@@ -182,7 +182,11 @@ class RoundedArguments:
         if not any(known):
             return None
         name = eqn.primitive.name
-        if name in _MOVING and len(eqn.invars) == 1 and eqn.primitive.reference_rule is not None:
+        if (
+            eqn.primitive.family is MOVEMENT
+            and len(eqn.invars) == 1
+            and eqn.primitive.reference_rule is not None
+        ):
             variable = eqn.outvars[0]
             moved = eqn.primitive.reference_rule(self.exact[eqn.invars[0]], **eqn.params)
             self.exact[variable] = np.asarray(moved)

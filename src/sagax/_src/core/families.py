@@ -242,6 +242,13 @@ IDENTITY = MOVEMENT.but(
     shard_rule=shard_as_first,
     mask_rule=mask_all,
 )
+
+
+def passes_elements(eqn: Any) -> bool:
+    """Return whether the result consists of elements of the one operand, maybe in another dtype."""
+    return len(eqn.invars) == len(eqn.outvars) == 1 and eqn.primitive.family in (MOVEMENT, IDENTITY)
+
+
 REDUCTION = WHOLE.but(
     "reduces axes",
     fusion=Fusion.REDUCES,

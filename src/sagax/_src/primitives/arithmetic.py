@@ -250,6 +250,7 @@ div_p = elementwise(
     latency=1,
     cotangent_mask=CotangentMask.SCALED,
     numpy=_divide,
+    in_numpy="divide",
     accepts=number,
     hlo="divide",
     exact=exact_unless_complex,
@@ -284,6 +285,7 @@ rem_p = elementwise(
     family=EXPENSIVE,
     rounds=False,
     numpy=_remainder,
+    in_numpy="fmod",
     accepts=real_number,
     hlo="remainder",
     exact=True,
@@ -330,6 +332,7 @@ def _extreme(name: str, hlo: str, direction: str, numpy: Any) -> Any:
         2,
         family=EXACT,
         numpy=numpy,
+        in_numpy=hlo,
         accepts=number_or_bool,
         exact=True,
         jvp=(

@@ -143,21 +143,6 @@ def _fits(value: Any, dtype: Any) -> bool:
 
 # Elementwise ---------------------------------------------------------------------------------------
 
-# equivalent functions of sagax.numpy, which promote dtypes
-_IN_NUMPY = {
-    "add": "add", "sub": "subtract", "mul": "multiply", "div": "divide", "max": "maximum", "min": "minimum",
-    "rem": "fmod", "pow": "power", "atan2": "arctan2", "nextafter": "nextafter", "and": "bitwise_and",
-    "or": "bitwise_or", "xor": "bitwise_xor", "shift_left": "left_shift",
-    "shift_right_arithmetic": "right_shift", "eq": "equal", "ne": "not_equal", "lt": "less",
-    "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-}  # fmt: skip
-
-
-def _promoting(name: str) -> str:
-    """Return the advice to use the function of sagax.numpy, if there is one."""
-    other = _IN_NUMPY.get(name)
-    return f"; sagax.numpy.{other} promotes dtypes by itself" if other else ""
-
 
 def elementwise(
     name: str,
@@ -170,6 +155,7 @@ def elementwise(
     jvp: Callable | Sequence[Callable | None] | None = None,
     transpose: Callable[..., Sequence[Any]] | None = None,
     same_dtype: bool = True,
+    in_numpy: str | None = None,
     exact: bool | Callable[[tuple], bool] = False,
     samples: Sequence[Any] = (),
     family: Family = FORMULA,
@@ -181,7 +167,8 @@ def elementwise(
     the dtype of the result from those of the operands (default: that of the first). `hlo` is the StableHLO or
     `chlo.` operation; without it give a `composite` or `lower` rule. `jvp` holds for each operand
     `f(t, out, *primals, **params)`, its contribution to the tangent, or None. A single function serves unary
-    primitives. `transpose(ct, *operands)` makes it linear. `exact`: the reference and the executable agree bit
+    primitives. `transpose(ct, *operands)` makes it linear. `in_numpy` names the function of sagax.numpy that promotes
+    dtypes, if the reference is not its namesake. `exact`: the reference and the executable agree bit
     for bit. `family` and `answers` fill the slots that passes read (core/families.py).
     """
     p = Primitive(
@@ -193,6 +180,8 @@ def elementwise(
         **answers,
     )
     p.elementwise = True
+    in_numpy = in_numpy or (numpy.__name__ if isinstance(numpy, np.ufunc) else None)
+    advice = f"; sagax.numpy.{in_numpy} promotes dtypes by itself" if in_numpy else ""
     per_operand = (accepts,) * arity if isinstance(accepts, Accepts) else tuple(accepts)
     terms: tuple = (
         (None,) * arity if jvp is None else tuple(jvp) if isinstance(jvp, (tuple, list)) else (jvp,)
@@ -219,7 +208,7 @@ def elementwise(
             raise DtypeError(
                 f"lax.{name} requires arguments to have the same dtypes, got {names}",
                 function=name,
-                fix="convert one of them with astype" + _promoting(name),
+                fix="convert one of them with astype" + advice,
             )
         shape = elementwise_shape(name, [a.shape for a in avals])
         dtype = avals[0].dtype if result is None else result(*[a.dtype for a in avals], **params)

@@ -154,6 +154,7 @@ nextafter_p = elementwise(
     2,
     family=SIMPLE,
     numpy=_nextafter_numpy,
+    in_numpy="nextafter",
     accepts=floating,
     hlo="chlo.next_after",
     exact=True,

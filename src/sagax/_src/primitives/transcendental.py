@@ -413,6 +413,7 @@ atan2_p = elementwise(
     2,
     family=EXPENSIVE,
     numpy=widened(_atan2_numpy),
+    in_numpy="arctan2",
     accepts=inexact,
     jvp=(
         lambda t, out, y, x: mul(t, div(x, add(square(y), square(x)))),
