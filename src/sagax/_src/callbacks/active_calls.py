@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 # by thread: its callbacks in progress, the innermost last. Empty most of the time, which users test first.
@@ -10,23 +11,21 @@ active_calls: dict[int, list[Any]] = {}
 _ident = threading.get_ident
 
 
-class track_call:
-    """Mark that an executable runs `callback` in this thread, as a context manager."""
+def call_tracked(callback: Any, function: Callable[[], Any]) -> Any:
+    """Call a function while it is marked that an executable runs `callback` in this thread.
 
-    __slots__ = ("callback",)
-
-    def __init__(self, callback: Any) -> None:
-        self.callback = callback
-
-    def __enter__(self) -> None:
-        active_calls.setdefault(_ident(), []).append(self.callback)
-
-    def __exit__(self, *_: Any) -> None:
-        ident = _ident()
-        calls = active_calls[ident]
-        calls.pop()
+    No code of a context manager stands between the mark and the `try`, where a signal handler could raise.
+    """
+    ident = _ident()
+    calls = active_calls.setdefault(ident, [])
+    count = len(calls)
+    try:
+        calls.append(callback)
+        return function()
+    finally:
+        del calls[count:]
         if not calls:
-            del active_calls[ident]
+            active_calls.pop(ident, None)
 
 
 def innermost_call() -> Any:

@@ -148,9 +148,12 @@ def _host_function(
     settings = config.context(enable_x64=config.current().x64, **options)
 
     def call(*values: np.ndarray) -> tuple:
-        with current(evaluation), settings, active_calls.track_call(callback):
+        def run() -> tuple:
             arrays = [_as_operand(v, a) for v, a in zip(values, in_avals, strict=True)]
             return tuple(callback(arrays, out_avals))
+
+        with current(evaluation), settings:
+            return active_calls.call_tracked(callback, run)
 
     call.__name__ = function_name(callback.function)
     return call

@@ -6,6 +6,7 @@ result exists as a buffer until NumPy needs it. Both forms are cached. The conte
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -73,6 +74,20 @@ class Shard:
     index: tuple[slice, ...]
     replica_id: int
     data: Any
+
+
+# By thread, the array and the exception of a buffer that was not had. NumPy drops the exception, and asks for the
+# array in another way, which raises it.
+_dropped: dict[int, tuple[int, BaseException]] = {}
+
+
+def _raise_dropped(array: Any) -> None:
+    """Raise what NumPy has dropped, if it now asks for the same array again."""
+    asked, error = _dropped.pop(threading.get_ident(), (None, None))
+    if error is not None and asked == id(array):
+        passed = error.__traceback__  # it begins where the exception was last seen
+        if passed is not None and passed.tb_frame.f_code is ConcreteArray.__buffer__.__code__:
+            raise error
 
 
 class ConcreteArray(Array):
@@ -278,6 +293,8 @@ class ConcreteArray(Array):
         return self.host()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        if _dropped:
+            _raise_dropped(self)
         x = self._numpy()
         if dtype is not None and np.dtype(dtype) != x.dtype:
             return np.array(x, dtype, copy=copy)  # raises for copy=False
@@ -351,13 +368,19 @@ class ConcreteArray(Array):
         return self._numpy().tobytes(order)  # type: ignore[arg-type]
 
     def __buffer__(self, flags: int) -> memoryview:  # from Python 3.12 on: memoryview(x)
-        x = self._numpy()
         try:
-            return memoryview(x)
-        except ValueError:  # bfloat16 and the like: dtypes that buffers have no letter for
-            raise BufferError(
-                f"a buffer cannot describe elements of {dtypes.name(x.dtype)}; use numpy.asarray(x)"
-            ) from None
+            x = self._numpy()
+            try:
+                return memoryview(x)
+            except ValueError:  # bfloat16 and the like: dtypes that buffers have no letter for
+                raise BufferError(
+                    f"a buffer cannot describe elements of {dtypes.name(x.dtype)}; use numpy.asarray(x)"
+                ) from None
+        except BufferError:
+            raise
+        except BaseException as error:  # also of a signal handler, which may raise anything
+            _dropped[threading.get_ident()] = id(self), error
+            raise
 
     def __bytes__(self) -> bytes:
         return self.tobytes()

@@ -49,7 +49,40 @@ def original_error(error: BaseException, executable: object = None) -> BaseExcep
     found = re.search(r"sagax-callback-failure-(\d+)", str(error))
     if found:
         return _callback_exceptions.get(int(found[1]), error)
+    lost = _raised_on_the_way(str(error))
+    if lost is not None:
+        return lost
     found = error if _explain is None else _explain(error)
     if found is not error or _explain_device is None:
         return found
     return _explain_device(error, executable)
+
+
+_ON_THE_WAY = re.compile(
+    r"error calling callback: Traceback.*\n([\w.]+)(?:: *(.*))?\s*\Z", re.DOTALL
+)
+
+
+def _raised_on_the_way(text: str) -> BaseException | None:
+    """Return the exception of a signal handler that ran as the engine called a callback, before any code of it.
+
+    Only its text arrived: it is made again, by the class of this name, without attributes that the text does not tell.
+    """
+    found = _ON_THE_WAY.search(text)
+    if found is None:
+        return None
+    name, message = found[1].rpartition(".")[2], (found[2] or "").strip()
+    classes: set[type] = set()
+    rest: list[type] = [BaseException]
+    while rest:
+        each = rest.pop()
+        if each not in classes:
+            classes.add(each)
+            rest += type.__subclasses__(each)
+    fitting = [c for c in classes if c.__name__ == name]
+    if len(fitting) != 1:
+        return None
+    try:
+        return fitting[0](*([message] if message else []))
+    except Exception:  # it wants other arguments than a text
+        return fitting[0].__new__(fitting[0])
