@@ -120,3 +120,42 @@ def test_terms_of_python_numbers_are_weakly_typed():
             assert [t.weak_type for t in terms] == expected
     assert not any(t.weak_type for t in jet(snp.sin, (snp.float32(0.5),), ((1.0, 0.0),))[1])
     assert not any(t.weak_type for t in jet(lambda x: x * one, (0.5,), ((1.0, 0.0),))[1])
+
+
+def _binomial_series(start: float, slope: float, exponent: float, order: int) -> list[float]:
+    """Return the derivatives of (start + slope t)**exponent at 0, by the closed formula."""
+    return [
+        math.prod([exponent - j for j in range(k)]) * slope**k * start ** (exponent - k)
+        for k in range(1, order + 1)
+    ]
+
+
+@pytest.mark.parametrize("exponent", [2.5, 0.5, -0.3, -1.5, 3.25])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_powers_with_broken_exponents(exponent, shape):
+    x, slope = np.full(shape, 1.7, np.float32), np.full(shape, 0.8, np.float32)
+    nothing = np.zeros(shape, np.float32)
+    value, terms = sagax.jit(
+        lambda x: jet(lambda x: x**exponent, (x,), ((slope, nothing, nothing, nothing),))
+    )(x)
+    np.testing.assert_allclose(value, np.full(shape, 1.7**exponent), rtol=1e-6)
+    for found, wanted in zip(terms, _binomial_series(1.7, 0.8, exponent, 4), strict=True):
+        np.testing.assert_allclose(found, np.full(shape, wanted), rtol=2e-5)
+
+
+def test_powers_of_a_curved_path():
+    # of (1 + t + 3 t**2)**2.5, whose derivatives are 2.5, 2.5 (1.5 + 6) and 2.5 (1.5 (0.5 + 18))
+    _, terms = jet(lambda x: x**2.5, (1.0,), ((1.0, 6.0, 0.0),))
+    np.testing.assert_allclose(terms, [2.5, 2.5 * 7.5, 2.5 * 1.5 * (0.5 + 18)], rtol=1e-6)
+
+
+def test_powers_of_a_path_through_zero():
+    """The derivatives of x**2.5 at 0 are 0, 0, and infinite."""
+    _, terms = jet(lambda x: x**2.5, (0.0,), ((2.0, 0.0, 0.0),))
+    assert [float(t) for t in terms] == [0, 0, math.inf]
+    _, terms = jet(lambda x: x**0.5, (snp.zeros(2),), ((snp.ones(2), snp.zeros(2)),))
+    np.testing.assert_array_equal(terms, [[math.inf] * 2, [-math.inf] * 2])
+    _, terms = jet(lambda x, r: x**r, (2.0, 1.5), ((1.0, 0.0), (1.0, 0.0)))  # by its derivative
+    f = lambda t: (2 + t) ** (1.5 + t)  # noqa: E731
+    np.testing.assert_allclose(float(terms[0]), sagax.grad(f)(0.0), rtol=1e-6)
+    np.testing.assert_allclose(float(terms[1]), sagax.grad(sagax.grad(f))(0.0), rtol=1e-6)

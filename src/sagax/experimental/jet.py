@@ -12,6 +12,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from sagax._src import trees
 from sagax._src.core import dtypes
 from sagax._src.core.primitive import Primitive
@@ -25,6 +27,7 @@ from sagax._src.primitives.arithmetic import (
     add_p,
     div,
     div_p,
+    integer_pow,
     integer_pow_p,
     mul,
     mul_p,
@@ -32,10 +35,13 @@ from sagax._src.primitives.arithmetic import (
     sub,
     sub_p,
 )
+from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.convolution import conv_general_dilated_p
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.identities import optimization_barrier
-from sagax._src.primitives.makers import add_any_p, scalar_like
+from sagax._src.primitives.makers import add_any_p, broadcast_to, scalar_like
+from sagax._src.primitives.power import pow_p
+from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.structural import convert, instantiate
 from sagax._src.primitives.transcendental import (
     cos_p,
@@ -204,6 +210,11 @@ def _over(x: Any, y: Any) -> Any:
     return None if x is None else div(x, y)
 
 
+def _stored(*values: Any) -> Any:
+    """Return values that all coefficients read: the compiler would compute them anew for each."""
+    return optimization_barrier(values)
+
+
 _RULES: dict[Primitive, Callable] = {}
 
 
@@ -309,8 +320,7 @@ def _pair(primitive: Primitive, other: Primitive, sign: float) -> None:
     @_rule(primitive)
     def _(order: int, x: list, **params: Any) -> list:
         slopes = _slopes(x)
-        # stored: the compiler would compute both anew for each coefficient
-        first = optimization_barrier((primitive.bind(x[0], **params), other.bind(x[0], **params)))
+        first = _stored(primitive.bind(x[0], **params), other.bind(x[0], **params))
         y, z = [first[0]], [first[1]]
         up, down = (1.0, sign) if primitive in (sin_p, sinh_p) else (sign, 1.0)
         for k in range(1, order + 1):
@@ -338,6 +348,49 @@ def _(order: int, x: list, *, y: int, **_: Any) -> list:
         base = _RULES[mul_p](order, base, base) if n else base
     out = one if out is None else out
     return _RULES[div_p](order, one, out) if y < 0 else out
+
+
+@_rule(pow_p)
+def _(order: int, x: list, y: list, **params: Any) -> list:
+    if not _is_broken(y):
+        return _by_jvp(pow_p, [x, y], order, params)
+    # x p' = y p x', where p is the power
+    exponent = float(y[0])
+    dtype = aval_of(x[0]).dtype
+    (first,) = _stored(pow_p.bind(x[0], y[0], **params))
+    at_zero = eq(x[0], scalar_like(0, dtype))
+    out = [first]
+    for k in range(1, order + 1):
+        parts = [
+            None if x[j] is None else _times(exponent * j - (k - j), x[j]) for j in range(1, k + 1)
+        ]
+        total = _dot(parts, out[k - 1 :: -1])
+        if total is None:
+            out.append(None)
+            continue
+        term = div(total, _times(k, x[0]))
+        out.append(select_n(at_zero, term, _power_at_zero(exponent, k, x[1], term)))
+    return out
+
+
+def _is_broken(exponent: Sequence[Any]) -> bool:
+    """Return whether an exponent is a known number that is no integer."""
+    first, *rest = exponent
+    if any(t is not None for t in rest) or isinstance(first, Tracer) or aval_of(first).shape:
+        return False
+    return bool(np.isrealobj(first)) and not float(first).is_integer() and math.isfinite(first)
+
+
+def _power_at_zero(exponent: float, k: int, first: Any, like: Any) -> Any:
+    """Return coefficient k of a power of a path that begins at 0 with the slope `first`."""
+    if k < exponent:
+        value = scalar_like(0, aval_of(like).dtype)
+    elif first is None:
+        value = scalar_like(math.nan, aval_of(like).dtype)
+    else:
+        sign = math.prod([exponent - j for j in range(k)])  # of the derivative of order k
+        value = _times(math.copysign(math.inf, sign), integer_pow(first, k))
+    return broadcast_to(value, aval_of(like).shape)
 
 
 @_rule(sqrt_p)
