@@ -158,12 +158,12 @@ def _passes(positions: set, length: int) -> float:
 def _selected(sort: Eqn, slices: list[Eqn]) -> list[Eqn]:
     """Return equations that compute what the slices read."""
     d, length = sort.params["dimension"], _length(sort)
-    positions = [_position(eqn, sort) for eqn in slices]
+    positions = [at for eqn in slices if (at := _position(eqn, sort)) is not None]
 
     def fun(x: Any) -> list:
         words = optimization_barrier(to_ordered(x))
         found = {p: _word(words, p, length, d) for p in positions if p in (0, length - 1)}
-        for p in sorted({p for p in positions if p is not None and p not in found}):
+        for p in sorted({p for p in positions if p not in found}):
             before = found.get(p - 1)
             found[p] = _search(words, p, d) if before is None else _next(words, before, p, d)
         return [from_ordered(found[p], x.aval.dtype) for p in positions]
