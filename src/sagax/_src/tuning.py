@@ -98,6 +98,10 @@ DEPTHWISE_MAX_KERNEL = 64
 CONVOLUTION_MAX_SPLIT_GROUPS = 16
 CONVOLUTION_MAX_SPLIT_BATCH_GROUPS = 64
 
+# Elements from which on the sine and cosine of float32 are a formula that SIMD vectors take; for fewer, compiling
+# it takes longer than it saves. Rows: op-sin, sine-chain.
+SINE_MIN_ELEMENTS = 1 << 12
+
 # Size of a loop body up to which LLVM unrolls, the default of the option `unroll_threshold`; LLVM's own is
 # 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.
 # Rows: heat-grad, rnn-grad, cnn-grad, fused.
