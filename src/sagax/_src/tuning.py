@@ -102,6 +102,11 @@ CONVOLUTION_MAX_SPLIT_BATCH_GROUPS = 64
 # it takes longer than it saves. Rows: op-sin, sine-chain.
 SINE_MIN_ELEMENTS = 1 << 12
 
+# Elements along the axis, and in all, from which on `argmax` looks for the maximum first, and then for its first
+# position. Rows: op-argmax.
+ARGMAX_MIN_LENGTH = 64
+ARGMAX_MIN_ELEMENTS = 1 << 12
+
 # Size of a loop body up to which LLVM unrolls, the default of the option `unroll_threshold`; LLVM's own is
 # 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.
 # Rows: heat-grad, rnn-grad, cnn-grad, fused.
