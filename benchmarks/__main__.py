@@ -3,12 +3,14 @@
     python -m benchmarks --jax-python .venv-jax/bin/python [--quick] [--only NAME ...]
     python -m benchmarks --jax-python .venv-jax/bin/python --only growth [--quick]
     python -m benchmarks --jax-python .venv-jax/bin/python --sweep [--only numpy.sort call]
+    python -m benchmarks --peers [--torch-python PATH] [--only sort depthwise]
 
 Each library has its own interpreter; for each row both get a process, and these take turns, so
 that what disturbs the machine disturbs both. A full run is written to benchmarks/results as a page
 and as data. Let the machine be quiet: other load makes the spread wide and the ratio doubtful.
 `--only growth` measures how times grow with the size of a program (see benchmarks/growth.py),
-`--sweep` every public function and every form of a call (see benchmarks/sweep.py).
+`--sweep` every public function and every form of a call (see benchmarks/sweep.py), `--peers`
+operations beside NumPy and torch (see benchmarks/peers.py).
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ import os
 import sys
 from pathlib import Path
 
-from benchmarks import growth, report, sweep
+from benchmarks import growth, peers, report, sweep
 from benchmarks.measure import FULL, QUICK, ROOT, Result, Side, measure
 from benchmarks.rows import Row
 from benchmarks.table import GPU, ROWS, SHORT
@@ -49,6 +51,13 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "--sweep", action="store_true", help="every public function and every form of a call"
+    )
+    parser.add_argument("--peers", action="store_true", help="operations beside NumPy and torch")
+    parser.add_argument(
+        "--torch-python",
+        type=interpreter,
+        metavar="PATH",
+        help="interpreter that has torch and NumPy, for --peers",
     )
     parser.add_argument(
         "--gpu", action="store_true", help="the rows that tell most on a GPU, on its device"
@@ -134,8 +143,31 @@ def measure_sweep(args: argparse.Namespace) -> int:
     return 1 if args.check and any(r.slow for r in found) else 0
 
 
+def measure_peers(args: argparse.Namespace) -> int:
+    """Measure operations beside NumPy and torch; write the report."""
+    sides = [Side(library, args.sagax_python, library) for library in ("sagax", "numpy")]
+    if args.torch_python:
+        sides.append(Side("torch", args.torch_python, "torch"))
+    load = os.getloadavg()[0]
+    found = []
+    for result in peers.compare(sides, args.only):
+        found.append(result)
+        print(peers.line(result), flush=True)
+    about = facts([], (sides[0], sides[1]), load)
+    if not args.only or args.output:
+        folder = args.output or RESULTS
+        folder.mkdir(parents=True, exist_ok=True)
+        stem = f"{datetime.date.today().isoformat()}-{report.machine()}-peers"
+        (folder / f"{stem}.md").write_text(peers.page(found, about))
+        (folder / f"{stem}.json").write_text(peers.data(found, about))
+        print(f"written: {folder / stem}.md, .json")
+    return 0
+
+
 def main() -> int:
     args = arguments()
+    if args.peers:
+        return measure_peers(args)
     if args.sweep:
         return measure_sweep(args)
     if args.only == ["growth"]:

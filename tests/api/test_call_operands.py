@@ -200,3 +200,22 @@ def test_clear_caches_forgets_types_and_numbers():
     sagax.clear_caches()
     assert not call_operands._types and not call_operands._numbers
     assert same(np.ones(3, np.float32), 2.5).tolist() == [3.5, 3.5, 3.5]
+
+
+def test_numpy_scalars_keep_type_sign_and_value():
+    inverse = sagax.jit(lambda x: 1 / x)
+    for x, expected in [(0.0, np.inf), (-0.0, -np.inf), (0.0, np.inf), (4.0, 0.25), (4.0, 0.25)]:
+        assert inverse(np.float32(x)) == expected
+    same = sagax.jit(lambda x: x)
+    for _ in range(3):
+        for kind in (np.float32, np.int32, np.int8, np.bool_, np.float16, np.int64, np.float64):
+            found = same(kind(1))
+            assert found == 1
+            wide = np.dtype(kind).itemsize == 8
+            assert found.dtype == (np.dtype(f"{np.dtype(kind).kind}4") if wide else kind)
+        assert np.isnan(same(np.float32("nan")))
+
+
+def test_donated_numpy_scalars_are_not_shared():
+    step = sagax.jit(lambda x: x + 1, donate_argnums=0)
+    assert [int(step(np.int32(3))) for _ in range(4)] == [4] * 4

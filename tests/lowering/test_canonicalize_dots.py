@@ -9,6 +9,7 @@ import pytest
 
 import sagax
 from sagax import lax
+from sagax._src import xla
 from sagax._src.core.verify import check_jaxpr
 from sagax._src.lowering.canonicalize_dots import merge_contracted_dims
 from sagax._src.lowering.passes import prepared
@@ -105,3 +106,75 @@ def test_exact_programs_and_other_devices_are_left_alone():
     assert prepared(jaxpr, "cuda") is jaxpr
     with sagax.config.context(exact=True):
         assert prepared(jaxpr, "cpu") is jaxpr
+
+
+# Narrow products ---------------------------------------------------------------------------------------
+
+LONG = 300
+# the product, and whether a barrier keeps XLA from transposing the large operand
+NARROW = {
+    "vector": (lambda x, m: x.T @ m[:, 0], False),
+    "columns": (lambda x, m: x.T @ m, True),
+    "contracted first": (lambda x, m: product(x, m, ((0,), (0,))), True),
+    "rows": (lambda x, m: product(x, m.T, ((0,), (1,))), True),
+    "transposed afterwards": (lambda x, m: (m.T @ x).T, True),
+    "narrow first": (lambda x, m: product(m, x, ((0,), (0,))), False),
+    "gradient": (lambda x, m: sagax.linear_transpose(lambda w: x @ w, np.ones((40, 3), m.dtype))(m)[0], True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NARROW.values(), ids=NARROW)
+def test_narrow_products_read_the_large_operand_as_it_lies(case):
+    f, keeps = case
+    x, m = draw(LONG, 40), draw(LONG, 3)
+    jaxpr = sagax.make_jaxpr(f)(x, m).jaxpr
+    new = prepared(jaxpr, "cpu")
+    check_jaxpr(new)
+    (dot,) = [eqn for eqn in new.eqns if eqn.primitive.name == "dot_general"]
+    few, large = dot.invars
+    assert large is new.invars[0]
+    assert dot.params["dimension_numbers"][0][1] == (0,)
+    assert any(eqn.primitive.name == "optimization_barrier" for eqn in new.eqns) == keeps
+    expected = np.asarray(f(x.astype(np.float64), m.astype(np.float64)))
+    found = np.asarray(sagax.jit(f)(x, m))
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "f, x, m",
+    [
+        (lambda x, m: x.T @ m, draw(LONG, 100), draw(LONG, 80)),  # not narrow
+        (lambda x, m: x.T @ m, draw(30, 20), draw(30, 3)),  # small
+        (lambda x, m: x @ m, draw(LONG, 40), draw(40, 3)),  # in order as it is
+        (lambda x, m: x.T @ m, draw(LONG, 40).astype(np.float16), draw(LONG, 3).astype(np.float16)),
+        (lambda x, m: product(x, m, ((1,), (1,)), ((0,), (0,))), draw(9, LONG, 40), draw(9, LONG, 3)),
+    ],
+)  # fmt: skip
+def test_other_products_stay(f, x, m):
+    jaxpr = sagax.make_jaxpr(f)(x, m).jaxpr
+    assert merge_contracted_dims(jaxpr) is jaxpr
+
+
+def test_precision_follows_its_operand():
+    levels = (lax.Precision.HIGHEST, lax.Precision.DEFAULT)
+    x, m = draw(LONG, 40), draw(LONG, 3)
+    jaxpr = sagax.make_jaxpr(
+        lambda x, m: lax.dot_general(x, m, (((0,), (0,)), ((), ())), precision=levels)
+    )(x, m).jaxpr
+    (dot,) = [
+        e for e in merge_contracted_dims(jaxpr).eqns if e.primitive.name == "dot_general"
+    ]  # fmt: skip
+    assert dot.params["precision"] == levels[::-1]
+
+
+def test_bytes_are_summed_in_int32_without_conversions():
+    rng = np.random.default_rng(0)
+    for dtype in (np.int8, np.uint8):
+        info = np.iinfo(dtype)
+        x, y = (rng.integers(info.min, info.max, s, dtype, True) for s in ((33, 70), (70, 21)))
+        f = sagax.jit(
+            lambda x, y: lax.dot(x, y, preferred_element_type=np.int32)
+        )  # fmt: skip
+        assert np.array_equal(f(x, y), x.astype(np.int32) @ y.astype(np.int32))
+        assert ("convert" in f.lower(x, y).as_text()) == (not xla.sums_products_of_bytes)

@@ -12,7 +12,7 @@ import sagax
 from convolution_cases import WINDOWS, distinct, numbers, random_window
 from convolution_oracle import agrees, check_derivatives, check_maps, check_values
 from sagax import lax
-from sagax._src.core import dims
+from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.staging import stage
 from sagax._src.higher_order.generic_windows import select_and_scatter
@@ -386,3 +386,64 @@ def test_errors(name):
 def test_no_array():
     with pytest.raises(TypeError, match="'a'"):
         lax.reduce_window("a", 0.0, lax.add, (1,))
+
+
+# Sums and extrema from slices --------------------------------------------------------------------------
+
+SLICED = {
+    "overlapping": ((2, 9, 8, 3), (1, 3, 3, 1), (1, 1, 1, 1), "SAME"),
+    "strided": ((2, 9, 8, 3), (1, 3, 2, 1), (1, 2, 3, 1), "SAME"),
+    "large": ((1, 12, 11, 2), (1, 7, 5, 1), (1, 1, 2, 1), "SAME"),
+    "three dimensions": ((6, 7, 8), (2, 3, 4), (1, 2, 1), ((1, 0), (0, 2), (-1, 1))),
+    "whole": ((2, 5, 6), (1, 5, 6), (1, 1, 1), "VALID"),
+}
+
+
+@pytest.mark.parametrize("reduction", ["add", "max", "min"])
+@pytest.mark.parametrize("case", SLICED.values(), ids=SLICED)
+@pytest.mark.parametrize("dtype", [np.float32, np.int32])
+def test_windows_of_several_dimensions_are_slices(case, reduction, dtype):
+    shape, sizes, strides, padding = case
+    x = (np.random.default_rng(0).standard_normal(shape) * 9).astype(dtype)
+    init = {"add": 0, "max": -np.inf, "min": np.inf}[reduction]
+    if reduction != "add" and dtype == np.int32:
+        init = getattr(np.iinfo(np.int32), "min" if reduction == "max" else "max")
+    init = dtype(init)
+
+    def f(x):
+        return lax.reduce_window(x, init, getattr(lax, reduction), sizes, strides, padding)
+
+    (eqn,) = sagax.make_jaxpr(f)(x).jaxpr.eqns
+    expected = eqn.primitive.rule("reference")(x, **eqn.params)
+    compiled = sagax.jit(f)
+    assert "reduce_window" not in compiled.lower(x).as_text()
+    if dtype == np.int32 or reduction != "add":
+        assert np.array_equal(compiled(x), expected)
+    else:
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-5, atol=3e-5)
+    with sagax.config.context(exact=True):
+        assert "reduce_window" in compiled.lower(x).as_text()
+
+
+def test_windows_with_nan_and_infinities():
+    x = np.array([[1, np.nan, 2, 3], [np.inf, 0, -np.inf, 1], [4, 5, 6, 7]], np.float32)
+    found = sagax.jit(
+        lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 2), (1, 1), "VALID")
+    )(x)  # fmt: skip
+    nan = np.nan
+    assert np.array_equal(found, [[nan, nan, 3], [np.inf, 6, 7]], equal_nan=True)
+
+
+def test_what_stays_a_window():
+    ones = np.ones((20, 20), np.float32)
+
+    def text(sizes, x=ones, **options):
+        f = sagax.jit(
+            lambda x: lax.reduce_window(x, 0.0, lax.add, sizes, (1, 1), "VALID", **options)
+        )
+        return f.lower(x).as_text()
+
+    assert "reduce_window" in text((3, 1))  # XLA's loop along one dimension is quick
+    assert "reduce_window" in text((17, 2))
+    assert "reduce_window" in text((2, 2), base_dilation=(2, 2))  # one element in each
+    assert "reduce_window" in text((2, 2), ones.astype(dtypes.bfloat16))

@@ -72,8 +72,40 @@ PERMUTATION_MIN_ELEMENTS_ON_HOST = 1 << 12
 # --- lowering -----------------------------------------------------------------------------------------
 
 # Elements of a window up to which the derivatives of `reduce_window` by maximum are selections from
-# slices on the CPU, instead of loops that XLA makes slow. No row takes one; kernel-window is the value.
+# slices on the CPU, instead of loops that XLA makes slow; and elements along a dimension up to which reductions
+# themselves are. Rows: kernel-window, pool.
 WINDOW_MAX_SLICES = 16
+# Elements of a window up to which one loop reads all slices; beyond, it is one dimension after the other. Rows: pool.
+WINDOW_MAX_SLICES_AT_ONCE = 9
+
+# Rows or columns of a product up to which XLA's CPU code reads the other operand as it lies faster than
+# transposed, and elements of that operand from which on. Rows: `--sweep --only numpy.matmul`, narrow.
+NARROW_PRODUCT_MAX_COLUMNS = 64
+NARROW_PRODUCT_MIN_ELEMENTS = 1 << 12
+
+# Elements from which on a sort of floats, or of several arrays, sorts integers that hold key and position.
+# Rows: kernel-sort, `--sweep --only numpy.sort numpy.argsort`.
+PACKED_SORT_MIN_ELEMENTS = 1 << 8
+
+# Elements along the sorted dimension from which on single positions of a sorted array are searched bit by bit.
+# Rows: `--sweep --only numpy.median numpy.quantile`.
+SELECTION_MIN_ELEMENTS = 1 << 9
+
+# Elements of a kernel up to which a depthwise convolution is a sum of as many slices. Rows: conv-depthwise.
+DEPTHWISE_MAX_KERNEL = 64
+# Groups up to which a convolution is one for each of them: groups of features, and those of a derivative by the
+# kernel, which take XLA up to 200 times as long. Rows: conv-grouped.
+CONVOLUTION_MAX_SPLIT_GROUPS = 16
+CONVOLUTION_MAX_SPLIT_BATCH_GROUPS = 64
+
+# Elements from which on the sine and cosine of float32 are a formula that SIMD vectors take; for fewer, compiling
+# it takes longer than it saves. Rows: op-sin, sine-chain.
+SINE_MIN_ELEMENTS = 1 << 12
+
+# Elements along the axis, and in all, from which on `argmax` looks for the maximum first, and then for its first
+# position. Rows: op-argmax.
+ARGMAX_MIN_LENGTH = 64
+ARGMAX_MIN_ELEMENTS = 1 << 12
 
 # Size of a loop body up to which LLVM unrolls, the default of the option `unroll_threshold`; LLVM's own is
 # 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.

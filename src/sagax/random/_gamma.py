@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from sagax._src.core import dims
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import KEYS, Fusion
 from sagax._src.core.primitive import Primitive
@@ -18,9 +20,16 @@ from sagax._src.higher_order.while_loop import while_loop
 from sagax._src.primitives.arithmetic import abs, add, div, max, mul, neg, rsqrt, sqrt, sub
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_not, bitwise_or
 from sagax._src.primitives.comparison import eq, ge, gt
-from sagax._src.primitives.identities import stop_gradient
+from sagax._src.primitives.identities import optimization_barrier, stop_gradient
 from sagax._src.primitives.power import pow
-from sagax._src.primitives.random_bits import in_order, is_key_dtype, legacy_order, random_split
+from sagax._src.primitives.random_bits import (
+    folds_like_splits,
+    in_order,
+    is_key_dtype,
+    legacy_order,
+    random_fold_in_p,
+    random_split,
+)
 from sagax._src.primitives.reductions import reduce_max, reduce_or
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import select_n
@@ -134,40 +143,38 @@ def _accepted(keys: Any, d: Any, c: Any, shape: tuple, dtype: Any) -> Any:
     An element draws from three keys of its own in each trial: the next trial's, that of a chain of
     normal numbers until 1 + c x is positive, and that of the variate which decides.
     """
-    one = scalar(1, dtype)
-
-    def body(state: tuple) -> tuple:
-        key, normal_key, decision_key, fresh, waiting, found = state
-        next_key, new_normal_key, new_decision_key = _split_all(key, 3)
-        key = select_n(fresh, key, next_key)
-        normal_key = select_n(fresh, normal_key, new_normal_key)
-        decision_key = select_n(fresh, decision_key, new_decision_key)
-        normal_key, part = _split_all(normal_key, 2)
-        x = _normal_each(part, dtype)
-        v = add(one, mul(x, c))
-        positive = gt(v, scalar(0, dtype))
-        x, v = mul(x, x), mul(mul(v, v), v)
-        u = _uniform_each(decision_key, dtype)
-        limit = sub(one, mul(scalar(0.0331, dtype), mul(x, x)))
-        log_limit = add(mul(x, scalar(0.5, dtype)), mul(d, add(sub(one, v), log(v))))
-        reject = bitwise_and(ge(u, limit), ge(log(u), log_limit))
-        accept = bitwise_and(positive, bitwise_not(reject))
-        found = select_n(bitwise_and(waiting, accept), found, v)
-        # rejected elements begin a new trial; where 1 + c x was not positive the chain goes on
-        return (
-            key,
-            normal_key,
-            decision_key,
-            positive,
-            bitwise_and(waiting, bitwise_not(accept)),
-            found,
-        )
-
     yes = stretch(np.bool_(True), shape)
     valid = gt(d, scalar(0, dtype))  # where it is not, no trial would ever be accepted
-    nothing = select_n(valid, stretch(scalar(np.nan, dtype), shape), stretch(one, shape))
+    nothing = select_n(valid, stretch(scalar(np.nan, dtype), shape), stretch(scalar(1, dtype), shape))
     start = (keys, keys, keys, yes, valid, nothing)
-    return while_loop(lambda state: _any(state[4]), body, start)[5]
+    if len(shape) > 1 and dims.is_static(shape):  # a short last dimension would not be vectorized
+        flat = (math.prod(shape),)
+        start, d, c = tuple([reshape(x, flat) for x in start]), reshape(d, flat), reshape(c, flat)
+    found = while_loop(lambda s: _any(s[4]), lambda s: _trial(s, d, c, dtype), start)[5]
+    return reshape(found, shape)
+
+
+def _trial(state: tuple, d: Any, c: Any, dtype: Any) -> tuple:
+    one = scalar(1, dtype)
+    key, normal_key, decision_key, fresh, waiting, found = state
+    next_key, new_normal_key, new_decision_key = _split_all(key, 3)
+    key = select_n(fresh, key, next_key)
+    normal_key = select_n(fresh, normal_key, new_normal_key)
+    decision_key = select_n(fresh, decision_key, new_decision_key)
+    normal_key, part = _split_all(normal_key, 2)
+    x = _normal_each(part, dtype)
+    v = add(one, mul(x, c))
+    positive = gt(v, scalar(0, dtype))
+    x, v = mul(x, x), mul(mul(v, v), v)
+    u = _uniform_each(decision_key, dtype)
+    limit = sub(one, mul(scalar(0.0331, dtype), mul(x, x)))
+    log_limit = add(mul(x, scalar(0.5, dtype)), mul(d, add(sub(one, v), log(v))))
+    reject = bitwise_and(ge(u, limit), ge(log(u), log_limit))
+    accept = bitwise_and(positive, bitwise_not(reject))
+    found = select_n(bitwise_and(waiting, accept), found, v)
+    # rejected elements begin a new trial; where 1 + c x was not positive the chain goes on
+    waiting = bitwise_and(waiting, bitwise_not(accept))
+    return key, normal_key, decision_key, positive, waiting, found
 
 
 def _any(x: Any) -> Any:
@@ -176,7 +183,13 @@ def _any(x: Any) -> Any:
 
 def _split_all(keys: Any, count: int) -> tuple:
     """Split each of an array of keys into `count` keys."""
-    return unstack(random_split(keys, (count,)), aval_of(keys).ndim)
+    aval = aval_of(keys)
+    if aval.ndim and folds_like_splits(aval.dtype.impl):
+        # the same keys, each by a loop over all keys, which SIMD vectors take; behind a barrier, since compiling
+        # a cipher into each of its readers takes minutes
+        folded = [random_fold_in_p.bind(keys, np.uint32(i)) for i in range(count)]
+        return tuple(optimization_barrier(folded))
+    return unstack(random_split(keys, (count,)), aval.ndim)
 
 
 def _uniform_each(keys: Any, dtype: Any) -> Any:

@@ -114,8 +114,10 @@ def static_part(value: Any, where: int | str, count: int, fun: Any) -> SimpleSta
 # --------------------------------------------------------------------------------- host operands
 
 _NUMPY_SCALARS = frozenset(
-    dtype.type for dtype in map(np.dtype, "? b h i q B H I Q e f d F D".split())
+    dtype.type for dtype in map(np.dtype, "? b h i l q B H I L Q e f d F D".split())
 )
+# Those whose `==` tells all but the sign of a zero apart.
+_HASHED_SCALARS = frozenset(np.dtype(c).type for c in "?bhilqBHILQefd")
 # What is a leaf of any pytree, and an operand.
 LEAVES = frozenset({ConcreteArray, np.ndarray, bool, int, float, complex, *_NUMPY_SCALARS})
 
@@ -157,6 +159,12 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
         return None
     kind = type(x)
     if kind is np.ndarray or kind in _NUMPY_SCALARS:
+        scalar = None
+        if shared and kind in _HASHED_SCALARS:
+            scalar = kind, x or repr(x), settings.x64  # zeros have a sign
+            array = _numbers.get(scalar)
+            if array is not None:
+                return array
         found = _types.get((x.dtype, x.shape, settings.x64))
         if found is None:
             return None
@@ -172,6 +180,8 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
         result._host = None
         result._buffer = put(x)
         result._device = None
+        if scalar is not None and scalar[1] == scalar[1]:  # nan would be added each time
+            _remember(scalar, result)
         return result
     if kind is not float and kind is not int and kind is not bool:
         return None
@@ -184,10 +194,14 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
             return None
         array.buffer()
         if shared and x == x:  # nan would be added each time
-            if len(_numbers) >= _LIMIT:
-                _numbers.clear()
-            _numbers[key] = array
+            _remember(key, array)
     return array
+
+
+def _remember(key: tuple, array: ConcreteArray) -> None:
+    if len(_numbers) >= _LIMIT:
+        _numbers.clear()
+    _numbers[key] = array
 
 
 __all__ = [

@@ -134,6 +134,10 @@ FUSION_FENCES = "fusion fences"
 FLAT_DRAWS = "flat draws"
 # With dot_general on operands of low rank.
 CANONICAL_DOTS = "canonical dots"
+# With the sines that reductions absorb marked as XLA's own.
+REDUCED_SINES = "reduced sines"
+# With argsorts by packed keys, and searches in place of sorts of which few positions are read.
+REWRITTEN_SORTS = "rewritten sorts"
 # With unrolled Python loops as scans.
 REROLLED = "rerolled"
 # (device or placement, settings) The executable.

@@ -456,6 +456,16 @@ class Builder:
             dimensions=self.ints(axes),
         )
 
+    @property
+    def may_rewrite(self) -> bool:
+        """Return whether an operation may become others that XLA's CPU code is faster at.
+
+        Not where operations within operations round separately, and not where XLA partitions them over devices.
+        `jit(exact=True)` computes what the operation by itself does, which is rewritten.
+        """
+        module = self.module
+        return module.platform == "cpu" and not module.exact_inside and not module.devices
+
     def inline(
         self, jaxpr: Jaxpr, args: Sequence[Value], consts: Sequence[Value] = ()
     ) -> list[Value]:

@@ -12,7 +12,9 @@ from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.map_subjaxprs import holds
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.lowering import canonicalize_dots, flat_draws, reroll
+    from sagax._src.lowering import canonicalize_dots, flat_draws, reduced_sines, reroll, sorts
+
+_SINES = ("sin", "cos")
 
 
 def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
@@ -36,6 +38,10 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     nested = any(map(holds, eqns))
     if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
         jaxpr = reroll.rerolled(jaxpr)
+    if xla.reduces_sines and (nested or any(eqn.primitive.name in _SINES for eqn in eqns)):
+        jaxpr = reduced_sines.leave_reduced_sines(jaxpr)
+    if nested or any(eqn.primitive.name == "sort" for eqn in eqns):
+        jaxpr = sorts.rewrite_sorts(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
         jaxpr = canonicalize_dots.merge_contracted_dims(jaxpr)
     if settings.fusion_fences == "auto":

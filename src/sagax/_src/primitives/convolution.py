@@ -30,6 +30,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import WHOLE
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f32, i8, i32
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError
@@ -38,6 +39,7 @@ from sagax._src.primitives.convolution_layouts import (
     ConvGeneralDilatedDimensionNumbers,
     numbers_of,
 )
+from sagax._src.primitives.convolution_slices import by_slices
 from sagax._src.primitives.dot_algorithms import Precision, canonical_levels
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
@@ -383,6 +385,9 @@ def _(b: Any, x: Any, y: Any, **params: Any) -> Any:
 
 
 def _lower(b: Any, conv: Convolution, x: Any, y: Any, out: Any) -> Any:
+    if b.may_rewrite and (fun := by_slices(conv, x.aval, y.aval, out)) is not None:
+        jaxpr, consts = stage(lambda x, y: [fun(x, y)], [x.aval, y.aval])
+        return b.inline(jaxpr, [x, y], [b.constant(c) for c in consts])[0]
     if x.aval.dtype != out.dtype and b.module.platform == "cpu":
         x, y = b.convert(x, out.dtype), b.convert(y, out.dtype)
     groups = (conv.feature_group_count, conv.batch_group_count)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import xla
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import WHOLE, Sums
@@ -396,6 +397,9 @@ def _(
     ) + free.index(dy)
 
 
+_BYTES = {np.dtype(np.int8), np.dtype(np.uint8)}
+
+
 @dot_general_p.lower
 def _(
     b: Any, x: Any, y: Any, *, dimension_numbers: tuple, precision: Any, preferred_element_type: Any
@@ -409,8 +413,10 @@ def _(
         )
         x, y = b.convert(x, plan.lhs), b.convert(y, plan.rhs)
         out, algorithm = out.with_dtype(plan.out), {"algorithm": plan.text}
-    if b.module.platform == "cpu":
-        # XLA on the CPU does not mix element types inside a product
+    sides = {x.aval.dtype, y.aval.dtype}
+    bytes_to_int32 = len(sides) == 1 and sides <= _BYTES and out.dtype == np.int32
+    if b.module.platform == "cpu" and not (bytes_to_int32 and xla.sums_products_of_bytes):
+        # XLA on the CPU does not mix other element types inside a product
         for side in (x, y):
             if side.aval.dtype != out.dtype and not (
                 dtypes.kind(side.aval.dtype) == dtypes.kind(out.dtype) == "f"

@@ -216,6 +216,11 @@ def random_bits(keys: Any, bit_width: int, shape: tuple) -> Any:
     return random_bits_p.bind(keys, bit_width=bit_width, shape=shape, **legacy_order())
 
 
+def folds_like_splits(impl: PRNGImpl) -> bool:
+    """Return whether key number i of a split is the key with i folded in, in the order of bits that is set."""
+    return impl.bits_of_counters is not None and config.thread.settings.threefry_partitionable
+
+
 _DRAWN = {"latency": 100, "recomputes": Recompute.REPEATEDLY, "shard_rule": _shard_keys}
 random_split_p = _on_keys("random_split", **_DRAWN)
 

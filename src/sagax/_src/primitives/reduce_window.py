@@ -9,6 +9,8 @@ Reductions by user-defined computations are higher-order: see `higher_order/gene
 
 from __future__ import annotations
 
+import builtins
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,7 +28,7 @@ from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, ShapeError
-from sagax._src.primitives.arithmetic import add
+from sagax._src.primitives.arithmetic import add, max, min
 from sagax._src.primitives.comparison import eq, ge_p, le_p
 from sagax._src.primitives.gathering import GatherScatterMode
 from sagax._src.primitives.identities import optimization_barrier
@@ -83,15 +85,17 @@ def _reduction(
 
     @p.lower
     def _(b: Any, x: Any, **params: Any) -> Any:
+        window = window_of(**params)
+        if b.may_rewrite and _fits_slices(window, x.aval, combine):
+            step = {"add": add, "maximum": max, "minimum": min}[combine]
+            return _inlined(b, lambda x: _in_slices(x, window, step, neutral), [x])
         scalar = intern_aval((), x.aval.dtype, False, None)
         init = b.constant(neutral(x.aval.dtype), x.aval.dtype)
 
         def body(b: Any, u: Any, v: Any) -> list:
             return [b.op(combine, [u, v], scalar)]
 
-        return lower_windows(b, [x], [init], window_of(**params), [scalar, scalar], body, [b.out])[
-            0
-        ]
+        return lower_windows(b, [x], [init], window, [scalar, scalar], body, [b.out])[0]
 
     return p
 
@@ -420,6 +424,51 @@ def _(b: Any, source: Any, x: Any, *, select_prim: Primitive, **params: Any) -> 
 
 # On the CPU XLA makes slow loops of both operations. For small windows, a selection from arrays that are
 # slices of the operand is several times faster.
+
+
+def _fits_slices(window: Window, x: ShapedArray, combine: str) -> bool:
+    """Return whether a reduction is faster from slices: where windows have several dimensions."""
+    fields = (window.sizes, window.strides, window.base_dilation, window.window_dilation, x.shape)
+    if not dims.is_static([*[e for entries in fields for e in entries], *sum(window.padding, ())]):
+        return False
+    if 0 in x.shape or 0 in window.result(x.shape):
+        return False
+    if combine == "add" and dtype_predicates.is_narrow_float(x.dtype):  # XLA adds in float32
+        return False
+    wide = [(k, base) for k, base in zip(window.sizes, window.base_dilation) if k > 1]
+    if len(wide) < 2 or builtins.max(wide)[0] > tuning.WINDOW_MAX_SLICES:
+        return False
+    return any(k > base for k, base in wide)  # else each window has one element
+
+
+def _in_slices(x: Any, window: Window, step: Callable, neutral: Callable) -> Any:
+    """Combine slices, one for each element of a window; of large windows one dimension after the other."""
+    fill = np.asarray(neutral(aval_of(x).dtype), aval_of(x).dtype)[()]
+    if window.is_padded or window.is_dilated:
+        # written once: a condition for each slice would keep the loop from SIMD vectors
+        x = optimization_barrier(pad(x, fill, window.padding_config))
+        window = window.without_padding()
+    if math.prod(window.sizes) <= tuning.WINDOW_MAX_SLICES_AT_ONCE:
+        return functools.reduce(step, window_elements(x, window, fill))
+    for d, size in enumerate(window.sizes):
+        if size > 1 or window.strides[d] > 1:
+            x = optimization_barrier(
+                functools.reduce(step, window_elements(x, _along(window, d), fill))
+            )
+    return x
+
+
+def _along(window: Window, d: int) -> Window:
+    """Return the window that slides along one dimension only."""
+    ones = (1,) * len(window.sizes)
+
+    def only(entries: tuple) -> tuple:
+        return (*ones[:d], entries[d], *ones[d + 1 :])
+
+    none = ((0, 0),) * len(ones)
+    return Window(
+        only(window.sizes), only(window.strides), none, ones, only(window.window_dilation)
+    )
 
 
 def _gather_in_steps(t: Any, x: Any, select_prim: Primitive, window: Window) -> Any:

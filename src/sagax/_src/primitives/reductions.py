@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sagax._src import trees
+from sagax._src import trees, tuning
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -358,6 +358,8 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
     @p.lower
     def _(b: Any, x: Any, *, axes: tuple, index_dtype: Any) -> Any:
         (axis,) = axes
+        if b.may_rewrite and _in_two_reductions(x.aval, axis, index_dtype):
+            return _first_position(b, x, axis, direction)
         value, index = x.aval.update(shape=()), intern_aval((), index_dtype, False, None)
         low, high = dtype_predicates.bounds(x.aval.dtype)
         positions = b.iota(intern_aval(x.aval.shape, index_dtype, False, None), axis)
@@ -381,6 +383,46 @@ def _position(name: str, numpy: Any, direction: str) -> Primitive:
 
     set_zero_derivative(p)
     return p
+
+
+def _in_two_reductions(x: ShapedArray, axis: int, index_dtype: Any) -> bool:
+    if not dims.is_static(x.shape) or x.dtype == np.bool_ or np.dtype(index_dtype).itemsize < 4:
+        return False
+    if x.shape[axis] >= 1 << 30:
+        return False
+    return x.shape[axis] >= tuning.ARGMAX_MIN_LENGTH and x.size >= tuning.ARGMAX_MIN_ELEMENTS
+
+
+def _first_position(b: Any, x: Any, axis: int, direction: str) -> Any:
+    """Append the search for an extremum and then for its first position: SIMD vectors take both, but no pairs."""
+    x = b.op("optimization_barrier", [x], x.aval)
+    low, high = dtype_predicates.bounds(x.aval.dtype)
+    kept = b.out.with_dtype(x.aval.dtype)
+    name, worst = ("maximum", low) if direction == "GT" else ("minimum", high)
+    best = _reduced_by(b, name, x, worst, axis, kept)
+    along = [d for d in range(x.aval.ndim) if d != axis]
+    best = b.op("broadcast_in_dim", [best], x.aval, broadcast_dimensions=b.ints(along))
+    is_best = b.compare("EQ", x, best)
+    position = b.iota(intern_aval(x.aval.shape, b.out.dtype, False, None), axis)
+    length = x.aval.shape[axis]
+    if not dtype_predicates.is_floating(x.aval.dtype):
+        position = b.select(is_best, position, b.full(length, position.aval))
+        return _reduced_by(b, "minimum", position, length, axis, b.out)
+    # NaN wins over any number: the extremum may be NaN or not, and numbers stand behind all positions of NaN
+    behind = b.op("add", [position, b.full(length, position.aval)], position.aval)
+    behind = b.select(is_best, behind, b.full(2 * length, position.aval))
+    position = b.select(b.compare("NE", x, x), position, behind)
+    found = _reduced_by(b, "minimum", position, 2 * length, axis, b.out)
+    length = b.full(length, b.out)
+    moved = b.op("subtract", [found, length], b.out)
+    return b.select(b.compare("LT", found, length), found, moved)
+
+
+def _reduced_by(b: Any, name: str, x: Any, start: Any, axis: int, out: ShapedArray) -> Any:
+    scalar = intern_aval((), x.aval.dtype, False, None)
+    body = b.region([scalar, scalar], lambda v, w: [b.op(name, [v, w], scalar)])
+    init = b.constant(start, x.aval.dtype)
+    return b.op("reduce", [x, init], [out], regions=[body], dimensions=b.ints((axis,)))[0]
 
 
 argmax_p = _position("argmax", np.argmax, "GT")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src import tuning
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -19,7 +20,7 @@ from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
-from sagax._src.primitives import gathering
+from sagax._src.primitives import gathering, packed_sort
 from sagax._src.primitives import structural as s
 from sagax._src.primitives.arithmetic import neg
 from sagax._src.primitives.shaping import broadcasted_iota, rev
@@ -90,7 +91,7 @@ def _is_empty(x: Any) -> bool:
     return any(dims.same(size, 0) for size in aval_of(x).shape)
 
 
-def _take_along(x: Any, order: Any, axis: int) -> Any:
+def take_along(x: Any, order: Any, axis: int) -> Any:
     """Take `x` along `axis` in the given order (indices within `axis`)."""
     ndim = aval_of(x).ndim
     batch = tuple(i for i in range(ndim) if i != axis)
@@ -127,7 +128,7 @@ def _(
     positions = broadcasted_iota(np.int32, aval_of(primals[0]).shape, dimension)
     *outs, order = sort_p.bind(*primals, positions, **params)
     moved = [
-        Zero.like(aval_of(o)) if is_zero(t) or _is_empty(o) else _take_along(t, order, dimension)
+        Zero.like(aval_of(o)) if is_zero(t) or _is_empty(o) else take_along(t, order, dimension)
         for o, t in zip(outs, tangents, strict=True)
     ]  # fmt: skip
     return outs, moved
@@ -146,6 +147,12 @@ def _(
 
 @sort_p.lower
 def _(b: Any, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list:
+    avals = [x.aval for x in xs]
+    if b.may_rewrite and packed_sort.is_packable(
+        avals, dimension, num_keys, tuning.PACKED_SORT_MIN_ELEMENTS
+    ):
+        jaxpr, consts = stage(functools.partial(_packed, dimension=dimension), avals)
+        return b.inline(jaxpr, list(xs), [b.constant(c) for c in consts])
     scalars = [x.aval.update(shape=(), weak_type=False) for x in xs for _ in range(2)]
 
     def before(*pairs: Any) -> list:
@@ -173,6 +180,19 @@ def _(b: Any, *xs: Any, dimension: int, is_stable: bool, num_keys: int) -> list:
         dimension=f"{dimension} : i64",
         is_stable="true" if is_stable else "false",
     )
+
+
+def _packed(*xs: Any, dimension: int) -> list:
+    """Sort by packed keys, and bring all arrays into their order."""
+    order = packed_order(xs[0], dimension)
+    return [take_along(x, order, dimension) for x in xs]
+
+
+def packed_order(key: Any, dimension: int) -> Any:
+    """Return the stable order of `key` along a dimension, as int32, by one sort of integers."""
+    words = packed_sort.with_positions(key, dimension)
+    (found,) = sort_p.bind(words, dimension=dimension, is_stable=True, num_keys=1)
+    return packed_sort.positions(found)
 
 
 def _comparable(b: Any, p: Any, q: Any) -> list:
@@ -286,7 +306,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, axis: int, **params: A
     (x,), (t,) = primals, tangents
     values, order = top_k_p.bind(x, axis=axis, **params)
     still = is_zero(t) or _is_empty(values)
-    tangent = Zero.like(aval_of(values)) if still else _take_along(t, order, axis)
+    tangent = Zero.like(aval_of(values)) if still else take_along(t, order, axis)
     return [values, order], [tangent, Zero.like(aval_of(order))]
 
 

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtype_predicates, dtypes
+from sagax._src import tuning
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.families import EXPENSIVE, FORMULA, SIMPLE, Family
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f16, f32
 from sagax._src.core.value import aval_of
 from sagax._src.primitives import formulas as f
+from sagax._src.primitives import sine
 from sagax._src.primitives.accuracy import accurate_elementwise, bind_accurately
 from sagax._src.primitives.arithmetic import (
     abs,
@@ -304,6 +306,23 @@ def _zero_where_real_is_zero(p: Primitive, part: str) -> None:
 
 _zero_where_real_is_zero(sin_p, "real")
 _zero_where_real_is_zero(cos_p, "imag")
+
+
+def _by_formula_if_many(p: Primitive, quarters: int) -> None:
+    plain = p.rule("lower")
+
+    def lower(b: Any, x: Any, accuracy: Any = None) -> Any:
+        aval = x.aval
+        many = dims.is_static(aval.shape) and aval.size >= tuning.SINE_MIN_ELEMENTS
+        if accuracy is None and many and aval.dtype == np.float32 and b.may_rewrite:
+            return sine.lower(b, x, quarters)
+        return plain(b, x, accuracy=accuracy)
+
+    p.lower_rule = lower
+
+
+_by_formula_if_many(sin_p, 0)
+_by_formula_if_many(cos_p, 1)
 tan_p = _accurate(
     "tan",
     np.tan,

@@ -44,6 +44,8 @@ from sagax._src.xla.engine import (
     barriers_last_until_fusion,
     engine_version,
     engine_version_text,
+    reduces_sines,
+    sums_products_of_bytes,
 )
 from sagax._src.xla.failures import original_error, set_explain, set_explain_device
 from sagax._src.xla.jax_guard import no_jax
