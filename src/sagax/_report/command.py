@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import sagax._report.page as page
 from sagax._report.facts import collect_facts
+from sagax._report.measured import Recorder
 from sagax._src.api import compile_log
 
 
@@ -17,14 +18,18 @@ from sagax._src.api import compile_log
 def write_report(path: str, script: str) -> Iterator[None]:
     """Write a page about the functions compiled and run in the block, even if it raises."""
     start = time.perf_counter()
-    compile_log.retain_jaxprs(True)
+    recorder = Recorder()
+    compile_log.retain_jaxprs(True, recorder.run)
+    recorder.start()
     try:
         yield
     finally:
         seconds = time.perf_counter() - start
         compile_log.retain_jaxprs(False)
+        recorder.stop()
         title = f"{os.path.basename(script)}: where the time goes"
-        text = page.render_page(collect_facts(compile_log.counters()), title, seconds)
+        facts = collect_facts(compile_log.counters(), recorder.profiles)
+        text = page.render_page(facts, title, seconds, recorder.memory)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
         print(f"sagax: the report is in {path}", file=sys.stderr)
