@@ -179,6 +179,35 @@ def test_a_gradient_has_a_bar_for_the_forward_loop_and_for_what_it_runs_again(
     assert both == [("loop", N), ("loop (again)", N)]
 
 
+def test_passes_over_jaxprs_look_into_loops_with_bars(terminal):
+    """Checks, sparse matrices and key reuse."""
+    from sagax.experimental import checkify, sparse
+
+    def f(c, xs):
+        def body(c, x):
+            checkify.check(x < 3.0, "too large: {x}", x=x)
+            return c + snp.log(x), c
+
+        return lax.scan(body, c, xs, progress="checked")
+
+    checked = sagax.jit(checkify.checkify(f, errors=checkify.user_checks))
+    error, (total, _) = checked(0.0, snp.array([1.0, 2.0]))
+    assert error.get() is None and float(total) == pytest.approx(np.log(2.0))
+    assert "too large: 4.0" in checked(0.0, snp.array([1.0, 4.0]))[0].get()
+
+    matrix = sparse.BCOO.fromdense(snp.eye(7) * 2)
+    product = sparse.sparsify(
+        lambda m, c: lax.fori_loop(0, 3, lambda i, c: m @ c, c, progress="sparse")
+    )
+    assert equal(product(matrix, C), C * 8)
+
+    def draws(key):
+        return lax.fori_loop(0, 3, lambda i, x: x + sagax.random.normal(key), 0.0, progress="draws")
+
+    with sagax.debug_key_reuse(True), pytest.raises(sagax.errors.KeyReuseError):
+        sagax.jit(draws)(sagax.random.key(0))
+
+
 # --- what is shown ----------------------------------------------------------------------------------------
 
 
@@ -296,6 +325,13 @@ def test_files_get_nothing_unless_asked_for(terminal, monkeypatch):
     lines = file.getvalue().splitlines()
     assert 2 <= len(lines) <= 11 and "\r" not in file.getvalue()
     assert endings(file) == [("loop", N)]
+
+
+def test_notebooks_show_bars(terminal, monkeypatch):
+    notebook = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    use(monkeypatch, notebook)
+    sagax.block_until_ready(lax.scan(slow_step, C, XS, progress="cell"))
+    assert "\rsagax: cell " in notebook.getvalue() and endings(notebook) == [("cell", N)]
 
 
 def test_the_option_turns_bars_off(terminal):

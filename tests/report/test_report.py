@@ -396,6 +396,23 @@ def test_lines_and_flames_have_the_measured_seconds():
     assert sines == [2.0, 2.0]  # one for each call, by equal work
 
 
+def test_an_executable_of_another_text_is_not_measured():
+    def f(x):
+        return snp.sin(x)
+
+    jaxpr = sagax.make_jaxpr(f)(snp.ones(8)).jaxpr
+    steps = list(costs.execution_steps(jaxpr))
+    line = f.__code__.co_firstlineno + 1
+    assert facts._fits(steps, {measured.Location(__file__, line, "sin"): 1.0})
+    assert not facts._fits(steps, {measured.Location(__file__, line + 1, "sin"): 1.0})
+
+
+def test_durations_have_one_form():
+    assert [page.format_seconds(s) for s in (0.0123, 0.9994, 0.99973, 2.0)] == [
+        "12.3 ms", "999 ms", "1.00 s", "2.00 s",
+    ]  # fmt: skip
+
+
 def test_a_flame_graph_is_as_wide_as_its_seconds():
     root = facts.Frame("")
     root.add(("f", "<g>"), 3.0)

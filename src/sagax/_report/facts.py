@@ -24,6 +24,7 @@ from sagax._src.diagnostics.spans import (
 
 _MIN_CONSTANT_BYTES = 1024  # smaller captured constants are not listed
 _MAX_OPERATIONS = 40  # shown for one line
+_MOST_FIT = 0.9  # of the measured time at lines of the text
 _FLOPS_PER_BYTE = 8  # that a core computes while it moves a byte: 80 GFLOP/s beside 10 GB/s
 
 
@@ -109,6 +110,8 @@ def _function_facts(counter: Counter, profile: Profile | None) -> FunctionFacts:
     last: ClosedJaxpr | None = programs[-1] if programs else None
     steps = [] if last is None else list(costs.execution_steps(last.jaxpr))
     locations = profile.by_location() if profile is not None and profile.runs else None
+    if locations and counter.compilations[-1].loaded and not _fits(steps, locations):
+        locations = None
     lines, flame = ([], None) if last is None else _source_lines(last.jaxpr, steps, locations)
     return FunctionFacts(
         name=counter.name,
@@ -142,6 +145,13 @@ def _constants(closed: ClosedJaxpr) -> list[Constant]:
         for v in closed.jaxpr.constvars
     ]
     return sorted([c for c in found if c.size >= _MIN_CONSTANT_BYTES], key=lambda c: -c.size)
+
+
+def _fits(steps: Sequence[costs.Step], locations: Mapping[Location, float]) -> bool:
+    """Return whether the locations are of this text: the disk cache finds executables of one with other lines, too."""
+    known = {_stack(step.eqn)[0] for step in steps}
+    fitting = sum(seconds for location, seconds in locations.items() if location in known)
+    return fitting >= _MOST_FIT * sum(locations.values())
 
 
 class _Origin:

@@ -223,7 +223,7 @@ def _count_text(n: int, noun: str) -> str:
 
 def format_seconds(seconds: float) -> str:
     """Format a duration."""
-    if seconds >= 1:
+    if seconds >= 0.9995:
         return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.3g} ms"
 
