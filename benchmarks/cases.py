@@ -288,6 +288,15 @@ def ten_thousand(library: Library, x: Any) -> Any:
     return library.lib.lax.fori_loop(0, 10_000, lambda i, x: x * 0.999 + i, x)
 
 
+def with_progress(library: Library, x: Any) -> Any:
+    """Loop with a progress bar, which the host counts for as on a terminal; jax has none."""
+    options = {}
+    if library.name == "sagax":
+        library.lib.config.update("loop_progress", "always")
+        options["progress"] = True
+    return library.lib.lax.fori_loop(0, 100_000, lambda i, x: library.np.sin(x) + i, x, **options)
+
+
 def associative(library: Library, a: Any, b: Any) -> Any:
     def combine(p: Any, q: Any) -> Any:
         return p[0] * q[0], q[0] * p[1] + q[1]
@@ -322,6 +331,7 @@ KERNELS = (
         lambda: [numbers(32, 32) / 8, numbers(16, 32), numbers(8, 32), numbers(1000, 8, 16)],
     ),
     ("fori", "fori_loop of 10,000, array of 16", ten_thousand, lambda: [numbers(16)]),
+    ("progress", "fori_loop of 100,000 with a progress bar", with_progress, lambda: [numbers(64)]),
     ("associative", "associative_scan of 100,000", associative, lambda: [numbers(100_000), numbers(100_000)]),
 )  # fmt: skip
 

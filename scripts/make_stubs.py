@@ -43,6 +43,19 @@ _STUBBED = {
     "sagax.core",
 }
 
+# Modules of functions of arrays: their parameters without a type of their own are arrays or numbers.
+_LEAVES = {
+    "sagax.experimental.rnn",
+    "sagax.experimental.ode",
+    "sagax.scipy.cluster.vq",
+    "sagax.scipy.fft",
+    "sagax.scipy.ndimage",
+    *(
+        f"sagax.scipy.stats.{path.stem}"
+        for path in (SOURCE / "sagax" / "scipy" / "stats").glob("[!_]*.py")
+    ),
+}
+
 # What the annotation `Any` of a parameter means for users, by the name of the parameter.
 _SHAPE, _DTYPE, _AXIS = "Any", "DTypeLike | None", "int | Sequence[int] | None"
 _OPERAND, _OPTIONAL = "ArrayLike", "ArrayLike | None"
@@ -125,6 +138,10 @@ _BY_PLACE = {
     ("sagax.random", "key_impl", "keys"): "Array",
     ("sagax.nn", "one_hot", "num_classes"): "int",
     ("sagax.ops", "*", "mode"): "Any",
+    ("sagax.experimental.rnn", "*", "precision"): "Any",
+    ("sagax.experimental.rnn", "*", "weights"): _OPERAND,
+    ("sagax.experimental.rnn", "init_lstm_weight", "rng"): "Array",
+    ("sagax.scipy.ndimage", "map_coordinates", "coordinates"): "Array | Sequence[ArrayLike]",
 }
 # Namespaces whose parameters are typed by name; and those of operations, whose other results `Any` are arrays.
 _OF_ARRAYS = (
@@ -198,7 +215,7 @@ def _modules() -> Iterator[str]:
         if name in _NOT_STUBBED:
             continue
         if (
-            name in _STUBBED
+            name in _STUBBED | _LEAVES
             or (path.name == "__init__.py" and not listed)
             or not (defines or listed)
         ):
@@ -394,8 +411,8 @@ class Stub:
         if p.kind is p.VAR_KEYWORD:
             return "Any"
         kind = self._type(p.annotation, function)
-        if kind == "Any" and self.name.startswith(_OF_ARRAYS):
-            kind = _BY_NAME.get(p.name, "Any")
+        if kind == "Any" and (self.name in _LEAVES or self.name.startswith(_OF_ARRAYS)):
+            kind = _BY_NAME.get(p.name, _OPERAND if self.name in _LEAVES else "Any")
             if p.default is None and "None" not in kind and kind != "Any":
                 kind += " | None"
         return kind
@@ -597,7 +614,10 @@ def _expanded(text: str, stub: Stub) -> str:
         options = _options(stub.module.vmap, {"axis_size": "int | None"})
         text = text.replace("{vmap_options}", options)
     if "{scan_options}" in text:
-        options = "length: int | None = None, reverse: bool = False, unroll: int | bool = 1"
+        options = (
+            "length: int | None = None, reverse: bool = False, unroll: int | bool = 1, *, "
+            "progress: bool | str = False"
+        )
         text = text.replace("{scan_options}", options)
     if "{vjp_options}" in text:
         options = "reduce_axes: Any = (), saveable_args: Any = True, in_nzs: Any = None, safe_where: bool | None = None"

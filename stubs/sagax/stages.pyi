@@ -1,7 +1,7 @@
 """Stage a function: from `jit(f)` by `.trace(...)` and `.lower()` to `.compile()`."""
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 from sagax._src.api.shape_dtype_struct import ShapeDtypeStruct as _OutInfo
 from sagax._src.api.stages import ArgInfo as ArgInfo
@@ -10,7 +10,12 @@ from sagax._src.api.stages import LoweredStage as _Lowered
 from sagax._src.api.stages import TracedStage as _Traced
 
 _P = ParamSpec("_P")
+_Q = ParamSpec("_Q")
 _R = TypeVar("_R", covariant=True)
+
+class _NoArgument:
+    """The type of no argument of any function."""
+
 Compiled = _Compiled
 CompilerOptions: Any
 Lowered = _Lowered
@@ -29,7 +34,13 @@ class Wrapped(Protocol[_P, _R]):
     @overload
     def __get__(self, instance: None, owner: Any = None) -> Wrapped[_P, _R]: ...
     @overload
-    def __get__(self, instance: object, owner: Any = None) -> Wrapped[..., _R]: ...
+    def __get__(
+        self: Wrapped[[_NoArgument], Any], instance: object, owner: Any = None
+    ) -> Wrapped[..., _R]: ...
+    @overload
+    def __get__(
+        self: Wrapped[Concatenate[Any, _Q], _R], instance: object, owner: Any = None
+    ) -> Wrapped[_Q, _R]: ...
     def trace(self, *args: _P.args, **kwargs: _P.kwargs) -> Traced: ...
     def lower(self, *args: _P.args, **kwargs: _P.kwargs) -> Lowered: ...
     def eval_shape(self, *args: _P.args, **kwargs: _P.kwargs) -> Any: ...

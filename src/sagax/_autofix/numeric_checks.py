@@ -51,6 +51,7 @@ from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.spans import is_backward, is_sagax, user_span
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
+from sagax._src.higher_order.progress import progress_p
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.while_loop import while_p
@@ -94,7 +95,7 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
 
     def check_program(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> None:
         """Check a compiled function that a transformation calls, as `vmap(jit(f))(x)` does."""
-        if primitive not in (jit_p, remat_p) or busy() or state.trace is not evaluation:
+        if primitive not in (jit_p, progress_p, remat_p) or busy() or state.trace is not evaluation:
             return
         if _stepping or _spent[0] > _TIME_LIMIT:
             return
@@ -384,7 +385,7 @@ class _Interpreter:
             out_origins = [all_origins] * len(eqn.outvars)
             inner = eqn.params.get("jaxpr")
             outs = self.control_flow(eqn, ins, all_origins)
-            if eqn.primitive in (jit_p, remat_p):
+            if eqn.primitive in (jit_p, progress_p, remat_p):
                 if self.rounded is not None:
                     self.rounded.enter(inner.jaxpr.invars, eqn.invars)
                 outs, out_origins = self.run(inner.jaxpr, [*inner.consts], ins, in_origins)

@@ -1,13 +1,15 @@
-"""Collect facts of compiled functions: times, causes, constants, source lines, memory."""
+"""Collect facts of compiled functions: times, causes, constants, source lines, stacks, memory."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import sagax._report.costs as costs
+from sagax._report.measured import UNKNOWN, Location, Profile
 from sagax._src.api.compile_log import Compilation, Counter
 from sagax._src.core import pretty_print
 from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal
@@ -22,6 +24,7 @@ from sagax._src.diagnostics.spans import (
 
 _MIN_CONSTANT_BYTES = 1024  # smaller captured constants are not listed
 _MAX_OPERATIONS = 40  # shown for one line
+_MOST_FIT = 0.9  # of the measured time at lines of the text
 _FLOPS_PER_BYTE = 8  # that a core computes while it moves a byte: 80 GFLOP/s beside 10 GB/s
 
 
@@ -38,11 +41,29 @@ class Line:
     moved: float = 0.0
     results: float = 0.0  # bytes of its results
     alive: float = 0.0  # the peak of bytes alive while it runs
+    seconds: float | None = None  # measured for one run, over all threads
 
     @property
     def weight(self) -> float:
         """The estimated cost in bytes: what it moves, or what could be moved while it computes."""
         return max(self.moved, self.flops / _FLOPS_PER_BYTE)
+
+
+@dataclass
+class Frame:
+    """A part of a flame graph: a function or a line on the stack, its measured seconds, and what it calls."""
+
+    name: str
+    seconds: float = 0.0
+    called: dict[str, Frame] = field(default_factory=dict)
+
+    def add(self, path: Sequence[str], seconds: float) -> None:
+        """Add the seconds of a path of names below this frame."""
+        here = self
+        here.seconds += seconds
+        for name in path:
+            here = here.called.setdefault(name, Frame(name))
+            here.seconds += seconds
 
 
 @dataclass(frozen=True)
@@ -68,22 +89,30 @@ class FunctionFacts:
     constants: Sequence[Constant]
     lines: Sequence[Line]
     peak: float
+    alive: Sequence[float] = ()  # estimated bytes in use, from the first operation to the last
+    flame: Frame | None = None  # of one run
 
     @property
     def total(self) -> float:
         return self.run_seconds + self.compile_seconds
 
 
-def collect_facts(counters: Sequence[Counter]) -> list[FunctionFacts]:
-    """Return the facts of all functions, the costliest first."""
-    found = [_function_facts(c) for c in counters]
+def collect_facts(
+    counters: Sequence[Counter], profiles: Mapping[int, Profile] | None = None
+) -> list[FunctionFacts]:
+    """Return the facts of all functions, the costliest first; `profiles` are by the ids of the counters."""
+    found = [_function_facts(c, (profiles or {}).get(id(c))) for c in counters]
     return sorted(found, key=lambda f: f.total, reverse=True)
 
 
-def _function_facts(counter: Counter) -> FunctionFacts:
+def _function_facts(counter: Counter, profile: Profile | None) -> FunctionFacts:
     programs = [c.jaxpr for c in counter.compilations if c.jaxpr is not None]
     last: ClosedJaxpr | None = programs[-1] if programs else None
-    lines = [] if last is None else _source_lines(last.jaxpr)
+    steps = [] if last is None else list(costs.execution_steps(last.jaxpr))
+    locations = profile.by_location() if profile is not None and profile.runs else None
+    if locations and counter.compilations[-1].loaded and not _fits(steps, locations):
+        locations = None
+    lines, flame = ([], None) if last is None else _source_lines(last.jaxpr, steps, locations)
     return FunctionFacts(
         name=counter.name,
         place=_shown_location(counter.location, lines),
@@ -96,6 +125,8 @@ def _function_facts(counter: Counter) -> FunctionFacts:
         constants=[] if last is None else _constants(last),
         lines=lines,
         peak=max([line.alive for line in lines], default=0.0),
+        alive=[step.alive for step in steps],
+        flame=flame,
     )
 
 
@@ -116,22 +147,95 @@ def _constants(closed: ClosedJaxpr) -> list[Constant]:
     return sorted([c for c in found if c.size >= _MIN_CONSTANT_BYTES], key=lambda c: -c.size)
 
 
-def _source_lines(jaxpr: Jaxpr) -> list[Line]:
-    """Return the source lines of a jaxpr, the costliest first."""
+def _fits(steps: Sequence[costs.Step], locations: Mapping[Location, float]) -> bool:
+    """Return whether the locations are of this text: the disk cache finds executables of one with other lines, too."""
+    known = {_stack(step.eqn)[0] for step in steps}
+    fitting = sum(seconds for location, seconds in locations.items() if location in known)
+    return fitting >= _MOST_FIT * sum(locations.values())
+
+
+class _Origin:
+    """The stack, the source line and the estimated work of operations that were written at one location."""
+
+    __slots__ = ("line", "path", "weight")
+
+    def __init__(self, line: tuple[str, int], path: tuple[str, ...]) -> None:
+        self.line, self.path, self.weight = line, path, 0.0
+
+
+def _source_lines(
+    jaxpr: Jaxpr, steps: Sequence[costs.Step], locations: Mapping[Location, float] | None = None
+) -> tuple[list[Line], Frame | None]:
+    """Return the source lines of a jaxpr, the costliest first, and its flame graph.
+
+    With `locations`, the measured seconds of the locations of operations, the order is by time.
+    """
     found: dict[tuple[str, int], Line] = {}
     names: dict[Any, str] = {}
+    origins: dict[Location, dict[Any, _Origin]] = defaultdict(dict)
     for v in (*jaxpr.constvars, *jaxpr.invars):
         _variable_text(v, names)
-    for step in costs.execution_steps(jaxpr):
+    for step in steps:
         span = _own_span(step.eqn.traceback)
-        file, number = ("", 0) if span is None else (span.file, span.line)
-        line = found.get((file, number))
+        file, number = key = ("", 0) if span is None else (span.file, span.line)
+        line = found.get(key)
         if line is None:
             text = span.source[0].strip() if span is not None and span.source else ""
-            shown = display_path(os.path.abspath(file)) if file else "(not written by the user)"
-            line = found[file, number] = Line(shown, number, text)
+            line = found[key] = Line(_shown_file(file), number, text)
         _add_step(line, step, names)
-    return sorted(found.values(), key=lambda line: line.weight, reverse=True)
+        if locations is not None:
+            location, path = _stack(step.eqn)
+            origin = origins[location].setdefault(path, _Origin(key, path))
+            cost = costs.equation_cost(step.eqn).times(step.times)
+            origin.weight += max(cost.bytes, cost.flops / _FLOPS_PER_BYTE) + 1.0
+    if locations is None:
+        return sorted(found.values(), key=lambda line: line.weight, reverse=True), None
+    flame = Frame("")
+    for line in found.values():
+        line.seconds = 0.0
+    for location, seconds in locations.items():
+        for origin, part in _split(location, seconds, origins):
+            line = found.setdefault(
+                origin.line, Line(_shown_file(origin.line[0]), origin.line[1], "")
+            )
+            line.seconds = (line.seconds or 0.0) + part
+            flame.add(origin.path, part)
+    order = sorted(found.values(), key=lambda line: (line.seconds, line.weight), reverse=True)
+    return order, flame if flame.seconds else None
+
+
+def _shown_file(file: str) -> str:
+    return display_path(os.path.abspath(file)) if file else "(not written by the user)"
+
+
+def _split(
+    location: Location, seconds: float, origins: Mapping[Location, Mapping[Any, _Origin]]
+) -> list[tuple[_Origin, float]]:
+    """Split the seconds of a location among the stacks that operations there have, by their estimated work."""
+    known = list(origins.get(location, {}).values())
+    if not known:  # loops count to their line: what the body has is there by itself
+        known = [
+            one
+            for other, some in origins.items()
+            if other[:2] == location[:2]
+            for one in some.values()
+        ]
+    if not known or not location.file:
+        primitive = location.primitive or "not known to the compiler"
+        return [(_Origin((UNKNOWN.file, UNKNOWN.line), (primitive,)), seconds)]
+    whole = sum(one.weight for one in known)
+    return [(one, seconds * one.weight / whole) for one in known]
+
+
+def _stack(eqn: Eqn) -> tuple[Location, tuple[str, ...]]:
+    """Return the place of an equation in optimized modules, and its stack: outermost call first, its name last."""
+    positions = user_positions(eqn.traceback)
+    name = eqn.primitive.name
+    if not positions:
+        return Location("", 0, name), (name,)
+    spans = [span_at(at) for at in positions]
+    calls = [f"{s.function} ({os.path.basename(s.file)}:{s.line})" for s in reversed(spans)]
+    return Location(spans[0].file, spans[0].line, name), (*calls, name)
 
 
 def _own_span(traceback: Any) -> Span | None:

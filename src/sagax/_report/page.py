@@ -5,7 +5,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from sagax._report.facts import FunctionFacts, Line
+from sagax._report import drawings
+from sagax._report.facts import Frame, FunctionFacts, Line
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem;
@@ -21,7 +22,7 @@ summary .name { font-weight: 600; }
 summary .place { color: #667; flex: 1; min-width: 0; overflow-wrap: anywhere; } summary .total { white-space: nowrap; }
 .bar { background: #3b6fd4; height: 6px; border-radius: 3px; margin: .2rem 0; }
 .ops { color: #445; } .muted { color: #778; }
-@media (max-width: 45rem) { table { display: block; overflow-x: auto; } }
+@media (max-width: 62rem) { table { display: block; overflow-x: auto; } }
 @media (prefers-color-scheme: dark) {
   body { color: #dfe3ea; background: #14171c; } th, td { border-color: #2c323c; }
   th, summary .place, .muted, .ops { color: #9aa5b5; } details.function { border-color: #333a46; }
@@ -29,20 +30,65 @@ summary .place { color: #667; flex: 1; min-width: 0; overflow-wrap: anywhere; } 
 """
 
 
-def render_page(functions: Sequence[FunctionFacts], title: str, seconds: float) -> str:
-    """Return the page about the functions, the costliest first; `seconds` is the script's run time."""
+def render_page(
+    functions: Sequence[FunctionFacts],
+    title: str,
+    seconds: float,
+    memory: Sequence[tuple[float, float]] = (),
+) -> str:
+    """Return the page about the functions, the costliest first.
+
+    `seconds` is the script's run time, `memory` the bytes that its process had at some of these seconds.
+    """
     most = max([f.total for f in functions], default=0.0) or 1.0
     body = [
         f"<h1>{html.escape(title)}</h1>",
         f"<p>{_count_text(len(functions), 'compiled function')}; the program took {format_seconds(seconds)}, "
         f"of which compiling {format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
         f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. The costliest function is open; a click "
-        "opens another. Operations and bytes are estimates made from the traced program, before the compiler fused "
-        "anything.</p>",
+        "opens another. Times of source lines are measured: the first runs of each function are profiled. FLOPs and "
+        "bytes are estimates made from the traced program, before the compiler fused anything.</p>",
+        _flames(functions),
+        _process_memory(memory),
         *[_function(f, most, opened=i == 0) for i, f in enumerate(functions)],
     ]
     text = "\n".join(body)
     return document(title, text)
+
+
+def _flames(functions: Sequence[FunctionFacts]) -> str:
+    """Draw what the runs of all functions took, from the functions down to the operations."""
+    root = Frame("")
+    for f in functions:
+        if f.flame is not None and f.run_seconds:
+            whole = f.flame.seconds
+            _add_scaled(root, (f.name,), f.flame, f.run_seconds / whole)
+    if not root.called:
+        return ""
+    root.seconds = sum(frame.seconds for frame in root.called.values())
+    return (
+        "<h3>Flame graph: where the runs spend their time</h3>\n"
+        '<p class="muted">Each part is as wide as its share of the measured time. Below a function stand its lines, '
+        "and what they call.</p>\n"
+        f"{drawings.flame_graph(root, format_seconds)}"
+    )
+
+
+def _add_scaled(root: Frame, path: tuple[str, ...], frame: Frame, factor: float) -> None:
+    """Add the ends of the paths of a flame graph, with their seconds times `factor`."""
+    rest = frame.seconds - sum(inner.seconds for inner in frame.called.values())
+    if rest > 0:
+        root.add(path, rest * factor)
+    for inner in frame.called.values():
+        _add_scaled(root, (*path, inner.name), inner, factor)
+
+
+def _process_memory(memory: Sequence[tuple[float, float]]) -> str:
+    if len(memory) < 2:
+        return ""
+    top = f"up to {format_bytes(max(size for _, size in memory))}, measured"
+    end = format_seconds(memory[-1][0])
+    return f"<h3>Memory of the process over time</h3>\n{drawings.curve(memory, '0 s', end, top)}"
 
 
 def document(title: str, body: str) -> str:
@@ -50,7 +96,7 @@ def document(title: str, body: str) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{_STYLE}{drawings.STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 
@@ -65,11 +111,20 @@ def _function(f: FunctionFacts, most: float, opened: bool) -> str:
         f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}{each}; {_count_text(f.times, 'compilation')} in "
         f"{format_seconds(f.compile_seconds)}; at most about {format_bytes(f.peak)} in use at once.</p>\n"
         f"<h3>Source lines, the costliest first, and what that costs in a run</h3>\n{_lines(f.lines)}\n"
+        f"{_memory_over_time(f)}"
         f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
         f"<h3>Captured constants</h3>\n{_constants(f)}\n"
         f"<h3>Memory by source line</h3>\n{_memory(f.lines)}\n"
         "</details>"
     )
+
+
+def _memory_over_time(f: FunctionFacts) -> str:
+    if len(f.alive) < 2:
+        return ""
+    top = f"up to {format_bytes(max(f.alive))}, estimated"
+    drawn = drawings.curve(list(enumerate(f.alive)), "first operation", "last operation", top)
+    return f"<h3>Memory in use during a run</h3>\n{drawn}\n"
 
 
 def _totals(f: FunctionFacts) -> str:
@@ -103,7 +158,8 @@ def _lines(lines: Sequence[Line]) -> str:
     if not lines:
         return '<p class="muted">the traced program was not kept</p>'
     rows = []
-    whole = sum(line.weight for line in lines) or 1.0
+    measured = any(line.seconds for line in lines)
+    whole = sum((line.seconds or 0.0) if measured else line.weight for line in lines) or 1.0
     for line in lines:
         operations = "\n".join(line.operations)
         if line.more:
@@ -113,14 +169,15 @@ def _lines(lines: Sequence[Line]) -> str:
         rows.append(
             [
                 f"{source}{location}",
-                f"{100 * line.weight / whole:.0f} %",
+                format_seconds(line.seconds or 0.0) if measured else "not measured",
+                f"{100 * ((line.seconds or 0.0) if measured else line.weight) / whole:.0f} %",
                 f"<details><summary>{_count_text(len(line.operations) + line.more, 'operation')}</summary>"
                 f'<pre class="ops">{html.escape(operations)}</pre></details>',
                 format_number(line.flops),
                 format_bytes(line.moved),
             ]
         )
-    return table("lines", ["source", "share#", "operations", "FLOPs#", "bytes#"], rows)
+    return table("lines", ["source", "measured#", "share#", "operations", "FLOPs#", "bytes#"], rows)
 
 
 def _memory(lines: Sequence[Line]) -> str:
@@ -166,7 +223,7 @@ def _count_text(n: int, noun: str) -> str:
 
 def format_seconds(seconds: float) -> str:
     """Format a duration."""
-    if seconds >= 1:
+    if seconds >= 0.9995:
         return f"{seconds:.2f} s"
     return f"{seconds * 1e3:.3g} ms"
 

@@ -322,6 +322,7 @@ class Settings:
     # reports
     log_compiles: bool = _row(flag, False, "log each compilation")
     progress_after: float = _row(number, 2.0, "seconds until a line tells what runs; 0: never")
+    loop_progress: str = _row(choice("auto", "always", "never"), "auto", "where loops show bars")
     lang: str = _row(choice("en", "zh"), "en", "the language of the first lines of errors")
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
     traceback: str = _row(

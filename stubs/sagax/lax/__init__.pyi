@@ -845,6 +845,7 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
     max_steps: int | None = None,
+    progress: bool | str = False,
 ) -> _T: ...
 @overload
 def fori_loop(
@@ -855,6 +856,7 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
     max_steps: int | None = None,
+    progress: bool | str = False,
 ) -> Array: ...
 @overload
 def map(f: Callable[[_X], _T], xs: _X, *, batch_size: int | None = None) -> _T: ...
@@ -893,6 +895,8 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    *,
+    progress: bool | str = False,
 ) -> tuple[_C, _Y]: ...
 @overload
 def scan(
@@ -902,6 +906,8 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    *,
+    progress: bool | str = False,
 ) -> tuple[_C, _Y]: ...
 @overload
 def scan(
@@ -911,6 +917,8 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    *,
+    progress: bool | str = False,
 ) -> tuple[Array, _Y]: ...
 @overload
 def scan(
@@ -920,6 +928,8 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    *,
+    progress: bool | str = False,
 ) -> tuple[Array, _Y]: ...
 @overload
 def scan(
@@ -929,6 +939,8 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    *,
+    progress: bool | str = False,
 ) -> tuple[_C, _Y]: ...
 @overload
 def scan(
@@ -938,6 +950,8 @@ def scan(
     length: int | None = None,
     reverse: bool = False,
     unroll: int | bool = 1,
+    *,
+    progress: bool | str = False,
 ) -> tuple[_C, _Y]: ...
 @overload
 def sort(
@@ -967,6 +981,7 @@ def while_loop(
     init_val: _T,
     *,
     max_steps: int | None = None,
+    progress: bool | str = False,
 ) -> _T: ...
 @overload
 def while_loop(
@@ -975,5 +990,6 @@ def while_loop(
     init_val: ArrayLike,
     *,
     max_steps: int | None = None,
+    progress: bool | str = False,
 ) -> Array: ...
 def with_sharding_constraint(x: _T, shardings: Any) -> _T: ...

@@ -59,6 +59,11 @@ def body(i: Array, total: Array) -> Array:
 assert_type(lax.fori_loop(0, 10, body, x), Array)
 assert_type(lax.fori_loop(0, 10, body, 0.0), Array)
 
+# with a progress bar
+assert_type(lax.scan(step, state, x, progress=True), tuple[State, Array])
+assert_type(lax.fori_loop(0, 10, body, x, progress="training"), Array)
+assert_type(lax.while_loop(small, grow, state, max_steps=9, progress=True), State)
+
 assert_type(lax.cond(x[0] > 0, grow, grow, state), State)
 assert_type(lax.cond(True, snp.sin, snp.cos, x), Array)
 assert_type(lax.cond(x[0] > 0, lambda: x, lambda: -x), Array)

@@ -7,6 +7,7 @@ import numpy as np
 import sagax
 import sagax.numpy as snp
 from sagax import Array, nn, random, tree
+from sagax.experimental.ode import odeint
 
 
 class Params(NamedTuple):
@@ -76,6 +77,19 @@ assert_type(nn.dot_product_attention(x, x, x, is_causal=True), Array)
 assert_type(sagax.scipy.special.logsumexp(x), Array)
 assert_type(sagax.scipy.special.gammaln(x), Array)
 assert_type(sagax.scipy.stats.norm.logpdf(x, loc=0, scale=1), Array)
+assert_type(sagax.scipy.stats.norm.ppf([0.1, 0.9]), Array)
+assert_type(sagax.scipy.stats.binom.pmf(3, 10, x), Array)
+assert_type(sagax.scipy.stats.multivariate_normal.logpdf(x[0], x[0], x), Array)
+assert_type(sagax.scipy.fft.dct(x, axis=0, norm="ortho"), Array)
+assert_type(sagax.scipy.ndimage.map_coordinates(x, [x, x], order=1), Array)
+assert_type(sagax.scipy.cluster.vq.vq(x, x), tuple[Array, Array])
+
+
+def decay(state: Params, t: Array) -> Params:
+    return Params(-state.w * t, -state.b)
+
+
+assert_type(odeint(decay, params, snp.linspace(0, 1, 5)), Params)
 assert_type(sagax.scipy.linalg.solve_triangular(x, x[0], lower=True), Array)
 assert_type(sagax.scipy.linalg.cho_factor(x), tuple[Array, bool])
 assert_type(sagax.scipy.linalg.expm(x), Array)

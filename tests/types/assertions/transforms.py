@@ -222,3 +222,22 @@ assert_type(sagax.pure_callback(np.sin, sagax.ShapeDtypeStruct((3,), snp.float32
 assert_type(sagax.named_call(square)(x), Array)
 assert_type(sagax.typeof(x).ndim, int)
 assert_type(sagax.debug.print("x = {}", x), None)
+
+
+# jitted methods
+class Layer:
+    @sagax.jit
+    def scaled(self, x: Array, factor: float = 2.0) -> Array:
+        return x * factor
+
+    @sagax.jit(static_argnums=0)
+    def both(self, x: Array) -> tuple[Array, Array]:
+        return x, x
+
+
+layer = Layer()
+assert_type(layer.scaled(x), Array)
+assert_type(layer.scaled(x, factor=3.0), Array)
+assert_type(layer.both(x), tuple[Array, Array])
+assert_type(Layer.scaled(layer, x), Array)
+assert_type(layer.scaled.lower(x).as_text(), str)

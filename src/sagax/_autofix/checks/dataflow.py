@@ -19,6 +19,7 @@ from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.spans import is_backward, span_at
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
+from sagax._src.higher_order.progress import progress_p
 from sagax._src.higher_order.remat import remat_p
 
 __all__ = ["EagerBroadcasts", "check_broadcasts", "check_zero_gradients", "constant_zero"]
@@ -67,7 +68,7 @@ def flattened(jaxpr: Jaxpr) -> tuple[list[Step], list[Any]]:
                 return
             ins = [atom(v) for v in eqn.invars]
             inner = eqn.params.get("jaxpr")
-            if eqn.primitive in (jit_p, remat_p) and inner is not None:
+            if eqn.primitive in (jit_p, progress_p, remat_p) and inner is not None:
                 body = getattr(inner, "jaxpr", inner)
                 own: dict[Any, Any] = dict(zip(body.invars, ins, strict=False))
                 for e in body.eqns:
@@ -120,7 +121,7 @@ def check_broadcasts(jaxpr: Jaxpr, add: Add) -> None:
             span=span,
         )
     for eqn in jaxpr.eqns:
-        if eqn.primitive not in (jit_p, remat_p):
+        if eqn.primitive not in (jit_p, progress_p, remat_p):
             for inner in subjaxprs(eqn.params):
                 check_broadcasts(inner, add)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import time
 from collections import OrderedDict
@@ -95,12 +96,19 @@ class Counter:
 _known: OrderedDict[tuple[str, str], Counter] = OrderedDict()
 _lock = fork_locks.lock()
 _retaining = False
+_around: Callable[[Counter, Any], contextlib.AbstractContextManager[None]] | None = None
 
 
-def retain_jaxprs(enabled: bool) -> None:
-    """Set whether later compilations retain their jaxprs and time their runs (which blocks)."""
-    global _retaining
-    _retaining = enabled
+def retain_jaxprs(
+    enabled: bool,
+    around: Callable[[Counter, Any], contextlib.AbstractContextManager[None]] | None = None,
+) -> None:
+    """Set whether later compilations retain their jaxprs and time their runs (which blocks).
+
+    `around(counter, executable)` is the context of each run.
+    """
+    global _retaining, _around
+    _retaining, _around = enabled, around
 
 
 def counters() -> list[Counter]:
@@ -142,18 +150,21 @@ def record(
     return counter
 
 
-def timed(entry: Callable[..., Any], counter: Counter) -> Callable[..., Any]:
+def timed(entry: Callable[..., Any], counter: Counter, executable: Any) -> Callable[..., Any]:
     """Wrap `entry`, the call of an executable, to count and time its runs under `retain_jaxprs`."""
     if not _retaining:
         return entry
 
     def call_timed(bufs: list, arrays: Sequence[Any]) -> Any:
-        start = time.perf_counter()
-        result = entry(bufs, arrays)
-        block_all(trees.leaves(result))
+        around = contextlib.nullcontext() if _around is None else _around(counter, executable)
+        with around:
+            start = time.perf_counter()
+            result = entry(bufs, arrays)
+            block_all(trees.leaves(result))
+            spent = time.perf_counter() - start
         with _lock:
             counter.runs += 1
-            counter.run_seconds += time.perf_counter() - start
+            counter.run_seconds += spent
         return result
 
     return call_timed

@@ -557,6 +557,7 @@ def _exported(
             dim_variables=variables,
             consts=consts,
             shardings=shardings,
+            bars=False,
         )
         if callbacks:
             raise _no_callbacks(name)

@@ -792,7 +792,7 @@ class JitFunction:
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
         entry = call_paths.entry(compiled, consts, None if single else unflatten, target, several)
-        entry = compile_log.timed(entry, counter)
+        entry = compile_log.timed(entry, counter, compiled.executable)
         if not aliases:
             return self._watched(entry, traced, consts, False)
 

@@ -53,6 +53,10 @@ DISCHARGED = "discharged"
 REMAT_FORWARD = "remat forward"
 # (linearized jaxpr, saved variables) remat's backward pass, which recomputes unsaved values.
 REMAT_BACKWARD = "remat backward"
+# (bar, what else the caller does, avals) A loop under the mark that gives it a progress bar.
+WITH_BAR = "with bar"
+# With bars that say that their loop runs a second time.
+RECOMPUTED = "recomputed"
 
 # --- other inputs and outputs ---------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ from sagax._src.core.value import aval_of, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
 from sagax._src.diagnostics.function_wrappers import copy_attributes, wraps
+from sagax._src.higher_order import progress
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.custom_derivative_primitives import values_only
 from sagax._src.higher_order.float0_leaves import hidden_in_arguments, without_no_tangents
@@ -232,7 +233,8 @@ def _recompute(split: Any, saved: dict[Var, str | None]) -> ClosedJaxpr:
     eqns = [_moved(fresh[v], new, "device") for v, new in given.items() if new is not fresh[v]]
     for eqn in known.eqns:
         if not all(v in fresh for v in eqn.outvars):
-            eqns.append(eqn.replace(invars=[sub(v) for v in eqn.invars]))
+            marked = progress.mark_recomputed(eqn)
+            eqns.append(marked.replace(invars=[sub(v) for v in eqn.invars]))
     n = len(residuals)
     renamed = dict(zip(linear.invars[:n], [sub(v) for v in residuals], strict=True))
     # apply the linear jaxpr to the recomputed residuals: its other inputs are the tangents

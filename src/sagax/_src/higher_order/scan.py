@@ -34,6 +34,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
+from sagax._src.higher_order import progress as bars
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_leaves import is_no_tangent
@@ -513,10 +514,6 @@ def _(
     closed = _step_jaxpr(jaxpr, length, reverse, num_consts, num_carry)
     init = [b.constant(0, _COUNTER.dtype), *carry, *map(blank, y_avals)]
     avals = [v.aval for v in init]
-    trips = b.dim(length)
-
-    def cond(i: Any, *_: Any) -> list:
-        return [b.compare("LT", i, b.convert(trips, _COUNTER.dtype))]
 
     def step(i: Any, *state: Any) -> list:
         for _ in range(unroll):
@@ -524,6 +521,14 @@ def _(
             state = b.inline(closed, [i, *constants, *carry, *sequences, *stacked])
             i = b.op("add", [i, b.constant(1, _COUNTER.dtype)], _COUNTER)
         return [i, *state]
+
+    request = None if dims.is_dim(length) else bars.take_bar(b, length)
+    if request is not None:
+        return bars.lower_scan(b, request, length, init, step)[1:]
+    trips = b.dim(length)
+
+    def cond(i: Any, *_: Any) -> list:
+        return [b.compare("LT", i, b.convert(trips, _COUNTER.dtype))]
 
     regions = [b.region(avals, cond), b.region(avals, step)]
     return b.op("while", init, avals, regions=regions)[1:]
@@ -585,6 +590,8 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
     _split_transpose: bool = False,
+    *,
+    progress: bool | str = False,
 ) -> tuple:
     """Loop over the leading axis of `xs` with a carry; return the final carry and the stacked outputs.
 
@@ -596,17 +603,19 @@ def scan(
       xs: pytree of arrays with equal leading sizes, or None (then `length` is needed).
       reverse: iterate from the end of `xs`.
       unroll: the number of iterations of `f` in each iteration of the compiled loop; True for all.
+      progress: show a progress bar on the terminal or in the notebook while the loop runs; a text names it. Not in
+          jax.
 
     Raises:
       TypeError: the carry changes its structure or type; the message names the leaf.
-      ValueError: leading sizes differ.
+      ValueError: leading sizes differ; a bar is wanted for a loop of symbolic length.
 
     >>> total, partial = sagax.lax.scan(lambda c, x: (c + x, c), snp.int32(0), snp.arange(4))
     >>> int(total), partial
     (6, Array([0, 0, 1, 3], dtype=int32))
     """
     check_function(f, "lax.scan: f argument should be a callable.", "scan", "f")
-    return traced_scan("scan", f, init, xs, length, reverse, unroll)
+    return traced_scan("scan", f, init, xs, length, reverse, unroll, progress=progress)
 
 
 def traced_scan(
@@ -621,10 +630,12 @@ def traced_scan(
     init_paths: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     names: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     same: tuple | None = None,
+    progress: bool | str = False,
 ) -> Any:
     """Implement `scan`, with messages for `function`.
 
     Args:
+        progress: as of `scan`.
         init_paths: the caller's names of the leaves of `init`.
         names: the body's names of the leaves of its arguments.
         same: the identity of `f`, if it is a wrapper (see `trace_body`).
@@ -634,12 +645,13 @@ def traced_scan(
     of = f"{function} of {function_name(f)}"
     length = loop_length(of, function, xs, x_leaves, length)
     unroll = _unroll_factor(function, unroll, length)
+    bar = bars.bar_of(function, f, progress, length)
     x_avals = [unmapped(aval_of(x), 0, length) for x in x_leaves]
     tree = trees.treedef_tuple((init_tree, x_tree))
     if names is None:
         names = functools.partial(_parameter_names, f, init, xs)
     if config.current().disable_jit and not dims.is_dim(length):
-        return _scan_in_python(f, init, xs, length, reverse)
+        return _scan_in_python(f, init, xs, length, reverse, bar)
     while True:
         avals = [aval_of(x) for x in init_leaves]
         body = trace_body(f, tree, [*avals, *x_avals], transform=function, paths=names, same=same)
@@ -696,7 +708,17 @@ def traced_scan(
     handed = [slices.get(v) if type(v) is Var else None for v in rows]
     remaining = [v for v, x in zip(rows, handed, strict=True) if x is None]
     params = {"jaxpr": with_outputs(jaxpr, [*carry_out, *remaining]), "reverse": bool(reverse)}
-    carry, stacked = map(iter, _scan_unrolled(operands, length, unroll, params))
+    if bar is None:
+        results = _scan_unrolled(operands, length, unroll, params)
+    else:
+
+        def flat(*xs: Any) -> list:
+            return _scan_unrolled(operands.like(xs), length, unroll, params).flat()
+
+        key = (length, unroll, params["reverse"], *map(len, operands))
+        outs = bars.with_bar(bar, params["jaxpr"].jaxpr, key, flat, operands.flat())
+        results = LoopResults.split(outs, len(changing))
+    carry, stacked = map(iter, results)
     pair = body.out_tree.unflatten(
         [
             *(as_value(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
@@ -842,10 +864,11 @@ def _static_length(of: str, length: Any) -> int:
     )
 
 
-def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool) -> tuple:
+def _scan_in_python(f: Callable, init: Any, xs: Any, length: int, reverse: bool, bar: Any) -> tuple:
     """Run the loop in Python, for debugging with jit disabled."""
     carry, ys = init, []
-    for i in reversed(range(length)) if reverse else range(length):
+    order = range(length)[::-1] if reverse else range(length)
+    for i in bars.iterate(bar, order):
         carry, y = f(
             carry, trees.map(lambda x, i=i: dynamic_index_in_dim(x, i, 0, keepdims=False), xs)
         )

@@ -47,6 +47,7 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
 )
 from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.higher_order import progress as bars
 from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p, select_examples
@@ -465,10 +466,17 @@ def _(
 ) -> list:
     for_condition, for_body, carry = WhileOperands.split(xs, cond_nconsts, body_nconsts)
     avals = list(b.outs)
-    regions = [
-        b.region(avals, lambda *v: b.inline(cond_jaxpr.jaxpr, [*for_condition, *v])),
-        b.region(avals, lambda *v: b.inline(body_jaxpr.jaxpr, [*for_body, *v])),
-    ]
+
+    def cond(*v: Any) -> list:
+        return b.inline(cond_jaxpr.jaxpr, [*for_condition, *v])
+
+    def body(*v: Any) -> list:
+        return b.inline(body_jaxpr.jaxpr, [*for_body, *v])
+
+    request = bars.take_bar(b, None)
+    if request is not None:
+        return bars.lower_while(b, request, carry, avals, cond, body)
+    regions = [b.region(avals, cond), b.region(avals, body)]
     return b.op("while", carry, avals, regions=regions)
 
 
@@ -476,7 +484,12 @@ def _(
 
 
 def while_loop(
-    cond_fun: Callable, body_fun: Callable, init_val: Any, *, max_steps: int | None = None
+    cond_fun: Callable,
+    body_fun: Callable,
+    init_val: Any,
+    *,
+    max_steps: int | None = None,
+    progress: bool | str = False,
 ) -> Any:
     """Repeat `val = body_fun(val)` while `cond_fun(val)` holds, starting from `init_val`; return `val`.
 
@@ -487,9 +500,11 @@ def while_loop(
       max_steps: the maximal number of iterations: the loop ends there, whatever `cond_fun` returns. Reverse mode saves
           the value at about sqrt(max_steps) iterations and recomputes the others once (two-level checkpointing:
           Griewank and Walther, Evaluating Derivatives, chapter 12). Not in jax.
+      progress: show a progress bar of `max_steps` iterations; the loop may end before. A text names it. Not in jax.
 
     Raises:
       TypeError: the condition is not a boolean scalar, or the value changes its type; names the leaf.
+      ValueError: a bar is wanted without `max_steps`.
 
     >>> int(sagax.lax.while_loop(lambda n: n < 100, lambda n: n * 2, 1))
     128
@@ -505,7 +520,17 @@ def while_loop(
             name,
         )
     bound = _check_max_steps("while_loop", max_steps)
-    return _traced_while("while_loop", cond_fun, body_fun, init_val, max_steps=bound)
+    bar = bars.bar_of("while_loop", body_fun, progress, bound)
+    if bar is not None and bound is None:
+        raise ArgumentValueError(
+            "a progress bar needs to know the number of iterations",
+            function=f"while_loop of {function_name(body_fun)}",
+            argument="progress",
+            got="a loop that ends when its condition says so",
+            expected="max_steps beside it, the maximal number of iterations",
+            fix="pass max_steps=N, or use fori_loop",
+        )
+    return _traced_while("while_loop", cond_fun, body_fun, init_val, max_steps=bound, bar=bar)
 
 
 def _check_max_steps(function: str, max_steps: Any) -> int | None:
@@ -523,7 +548,7 @@ _MOST_STEPS = np.iinfo(np.int32).max  # iterations are counted in 32 bits
 
 
 def _condition_carried(
-    function: str, cond_fun: Callable, body_fun: Callable, init_val: Any, max_steps: int | None
+    function: str, cond_fun: Callable, body_fun: Callable, init_val: Any, **options: Any
 ) -> Any:
     """Evaluate a condition with side effects before the loop and at the end of each iteration.
 
@@ -535,7 +560,7 @@ def _condition_carried(
         return cond_fun(value), value
 
     first = (cond_fun(init_val), init_val)
-    return _traced_while(function, operator.itemgetter(0), step, first, max_steps=max_steps)[1]
+    return _traced_while(function, operator.itemgetter(0), step, first, **options)[1]
 
 
 def _traced_while(
@@ -548,10 +573,14 @@ def _traced_while(
     names: Sequence[str] | Callable[[], Sequence[str]] | None = None,
     same: tuple | None = None,
     max_steps: int | None = None,
+    bar: bars.Bar | None = None,
+    count: Any = None,
 ) -> Any:
     """Implement `while_loop`, with messages for `function`.
 
     Args:
+        bar: the progress bar, if it has one.
+        count: the number of iterations, where it is a traced value and the bar does not know it.
         init_paths: the caller's names of the leaves of `init_val`.
         names: the body's names of them.
         same: the identity of both functions, if they are wrappers (see `trace_body`).
@@ -615,7 +644,8 @@ def _traced_while(
     )
     _check_condition(cond, function, cond_fun)
     if cond.jaxpr.effects:
-        return _condition_carried(function, cond_fun, body_fun, init_val, max_steps)
+        options = {"max_steps": max_steps, "bar": bar, "count": count}
+        return _condition_carried(function, cond_fun, body_fun, init_val, **options)
     # loop-invariant parts become constants of the loop
     n_cond, n_body = len(cond.consts), len(body.consts)
     fixed = unchanged_carry(body.jaxpr, n_body, len(leaves))
@@ -627,7 +657,20 @@ def _traced_while(
         cond_jaxpr, body_jaxpr = _counted(cond_jaxpr, body_jaxpr, n_cond, n_body, max_steps)
         carry = [np.int32(0), *carry]
     operands = WhileOperands([*cond.consts, *constant], [*body.consts, *constant], carry)
-    changed = iter(_bind(cond_jaxpr, body_jaxpr, operands, max_steps))
+    if bar is None:
+        outs = _bind(cond_jaxpr, body_jaxpr, operands, max_steps)
+    else:
+        given = [*operands.flat(), *([] if count is None else [count])]
+
+        def flat(*xs: Any) -> list:
+            inner = operands.like(xs[: len(operands.flat())])
+            if count is not None:
+                inner.carry[0] = bars.iterations_p.bind(xs[-1], inner.carry[0])
+            return _bind(cond_jaxpr, body_jaxpr, inner, max_steps)
+
+        key = (cond_jaxpr, n_cond, n_body, max_steps)
+        outs = bars.with_bar(bar, body_jaxpr.jaxpr, key, flat, given)
+    changed = iter(outs)
     if max_steps is not None:
         next(changed)
     return tree.unflatten(
@@ -689,6 +732,7 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
     max_steps: int | None = None,
+    progress: bool | str = False,
 ) -> Any:
     """Repeat `val = body_fun(i, val)` for i in range(lower, upper), starting from `init_val`; return `val`.
 
@@ -697,10 +741,12 @@ def fori_loop(
 
     Args:
       max_steps: as in `while_loop`: a loop with traced bounds ends after so many iterations, whatever `upper` is.
+      progress: show a progress bar on the terminal or in the notebook while the loop runs; a text names it. Not in
+          jax.
 
     Raises:
       TypeError: the bounds are not integers, or the value changes its type; names the leaf.
-      ValueError: more iterations than `max_steps`, for static bounds.
+      ValueError: more iterations than `max_steps`, for static bounds; a bar is wanted for symbolic bounds.
 
     >>> int(sagax.lax.fori_loop(0, 5, lambda i, total: total + i, 0))
     10
@@ -722,9 +768,11 @@ def fori_loop(
             got=bound,
             expected=f"at least {int(upper) - int(lower)}, the number of rounds",
         )
+    symbolic = [b for b in (lower, upper) if dims.is_dim(b)]
+    bar = bars.bar_of("fori_loop", body_fun, progress, symbolic[0] if symbolic else None)
     if config.current().disable_jit and static:
         value = init_val
-        for i in range(int(lower), int(upper)):
+        for i in bars.iterate(bar, range(int(lower), int(upper))):
             value = body_fun(i, value)
         return value
     _, tree = operand_leaves("fori_loop", "init_val", init_val)
@@ -771,6 +819,7 @@ def fori_loop(
             init_paths=init_paths,
             names=names,
             same=("fori_loop", body_fun),
+            progress=progress if bar is None else bar.name,
         )
         return value
     checks.one_of(
@@ -801,6 +850,8 @@ def fori_loop(
         names=names,
         same=("fori_loop", body_fun),
         max_steps=bound,
+        bar=bar,
+        count=None if bar is None else bars.iterations(lower, upper, bound),
     )[2]
 
 

@@ -34,6 +34,9 @@ class Shardings(NamedTuple):
     results: Sequence[Any]
 
 
+_CALL_PYTHON = ("cpu", "cuda", "rocm")  # platforms whose executables call Python functions
+
+
 class ModuleBuilder:
     """Build the functions of one module. Each called jaxpr becomes one function, shared by its calls."""
 
@@ -45,6 +48,9 @@ class ModuleBuilder:
         )  # the number of devices that the module is partitioned over, if it is
         self.mesh: Any = None  # the mesh of the arrays' shardings, if any
         self.manual: Any = None  # the devices that cooperate, inside of shard_map
+        self.has_bars = False
+        # the progress bar of the next loop, the builder of its function, and how many iterations it was told
+        self.bar: tuple[Any, Any, Any] | None = None
         self.channels = itertools.count(1)  # one for each collective operation
         self.meshes: dict[Any, str] = {}  # the sdy text of a mesh: its name
         self.inspected: list[Any] = []  # callbacks that inspect the sharding of a marked value
@@ -127,7 +133,7 @@ class ModuleBuilder:
 
     def function(self, jaxpr: Jaxpr, preferred: str) -> str:
         """Return the name of the (shared) function of a jaxpr; `preferred` if that is free."""
-        key = (id(jaxpr), None if self.manual is None else self.manual.key)
+        key = (id(jaxpr), None if self.manual is None else self.manual.key, self.bar)
         known = self.shared.get(key)
         if known is None:
             name = self.function_name(preferred)
@@ -261,15 +267,18 @@ def lower_jaxpr(
     consts: Sequence[Any] = (),
     shardings: Shardings | None = None,
     inspected: list[Any] | None = None,
+    bars: bool = True,
 ) -> tuple[str, list]:
     """Lower a jaxpr to module text; return it with the host callbacks that it refers to.
 
     `dim_variables` are the variables of symbolic sizes that become leading arguments, int32 scalars.
     `consts` are the values of the constvars, as NumPy arrays. `donated` arguments may be overwritten;
     `aliases` maps such an argument to the output that reuses its memory. `shardings` are those of arguments
-    and results. Callbacks that inspect the sharding of a value are added to `inspected`.
+    and results. Callbacks that inspect the sharding of a value are added to `inspected`. Loops show their
+    progress only with `bars`.
     """
     module = ModuleBuilder(platform, name, shardings.devices if shardings else ())
+    module.has_bars = bars and platform in _CALL_PYTHON
     if inspected is not None:
         module.inspected = inspected
     attrs: list[list[str]] = [[] for _ in jaxpr.invars]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 import threading
 import time
@@ -11,6 +10,7 @@ from types import FrameType
 from typing import Any, TextIO
 
 from sagax._src import config
+from sagax._src.diagnostics.status_line import StatusLine, shows_updates
 
 _EVERY = 1.0  # seconds between two updates
 _DEBUGGERS = frozenset(("bdb", "cmd", "code", "pdb"))
@@ -42,7 +42,7 @@ class line:
         self._outermost = teller is None
         if teller is None:
             stream, after = sys.stderr, config.thread.settings.progress_after
-            if after > 0 and stream is not None and _shows_updates(stream):
+            if after > 0 and stream is not None and shows_updates(stream):
                 teller = _local.teller = _Teller(stream, after, self.name)
                 teller.start()
         self._teller = teller
@@ -61,11 +61,6 @@ class line:
             teller.join()
 
 
-def _shows_updates(stream: TextIO) -> bool:
-    """Return whether a carriage return goes back to the start of a line: on terminals and in notebooks."""
-    return stream.isatty() or type(stream).__module__.startswith("ipykernel")
-
-
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:
     while frame is not None:
         yield frame
@@ -75,13 +70,12 @@ def _frames(frame: FrameType | None) -> Iterator[FrameType]:
 class _Teller(threading.Thread):
     def __init__(self, stream: TextIO, after: float, name: str) -> None:
         super().__init__(name="sagax progress", daemon=True)
-        self.stream, self.after, self.function = stream, after, name
+        self.line, self.after, self.function = StatusLine(stream), after, name
         self.done = threading.Event()
         self.begun = self.switched = time.monotonic()
         self.now: tuple[str, str] | None = None
         self.seconds: dict[str, float] = {}
         self.watched = threading.get_ident()
-        self.shown = 0  # columns of the text on the line
 
     def switch(self, now: tuple[str, str] | None) -> tuple[str, str] | None:
         """Begin a part, or go back to one; return the part before. The time since the last switch is that part's."""
@@ -96,11 +90,13 @@ class _Teller(threading.Thread):
             return
         while True:
             if (now := self.now) is not None and not self._is_debugged():
-                self._write(f"sagax: {now[0]} {now[1]} ... {time.monotonic() - self.begun:.0f} s")
+                self.line.write(
+                    f"sagax: {now[0]} {now[1]} ... {time.monotonic() - self.begun:.0f} s"
+                )
             if self.done.wait(_EVERY):
                 break
-        if self.shown:
-            self._write(f"sagax: {self._took()}", "\n")
+        if self.line.shown:
+            self.line.write(f"sagax: {self._took()}", "\n")
 
     def _took(self) -> str:
         total = f"took {time.monotonic() - self.begun:.1f} s"
@@ -113,10 +109,3 @@ class _Teller(threading.Thread):
         """Return whether the user is at the prompt of a debugger, which the line would overwrite."""
         frames = _frames(sys._current_frames().get(self.watched))
         return any(f.f_globals.get("__name__") in _DEBUGGERS for f in frames)
-
-    def _write(self, text: str, end: str = "") -> None:
-        # the terminal may have been closed
-        with contextlib.suppress(OSError, ValueError):
-            self.stream.write(f"\r{text.ljust(self.shown)}{end}")
-            self.stream.flush()
-            self.shown = len(text)

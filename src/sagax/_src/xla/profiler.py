@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -58,3 +59,24 @@ def profile_events(profile: bytes) -> list[tuple[str, str, float, float]]:
 def profiled_instructions(folder: str) -> bytes:
     """Return the costs of instructions that the profile in a folder has, as a serialized proto."""
     return _profiler.get_profiled_instructions_proto(folder)
+
+
+def operation_events(profile: bytes) -> list[tuple[int, str, str, float, float]]:
+    """List the operations that executables ran: (thread, module, operation, start, duration), in nanoseconds."""
+    found = []
+    lines = [
+        line
+        for plane in profile_data().ProfileData.from_serialized_xspace(profile).planes
+        for line in plane.lines
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of the class of `stats`
+        for thread, line in enumerate(lines):
+            for event in line.events:
+                stats = dict(event.stats)
+                if "hlo_op" in stats:
+                    module = stats.get("hlo_module", "")
+                    found.append(
+                        (thread, module, stats["hlo_op"], event.start_ns, event.duration_ns)
+                    )
+    return found

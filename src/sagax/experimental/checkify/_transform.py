@@ -35,6 +35,7 @@ from sagax._src.higher_order.custom_derivative_primitives import (
 )
 from sagax._src.higher_order.custom_transpose import linear_call_p
 from sagax._src.higher_order.marked_calls import xla_metadata_call_p
+from sagax._src.higher_order.progress import progress_p
 from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.shard_map import Region, shard_map_p
@@ -246,6 +247,7 @@ def _user(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> l
 
 
 @xla_metadata_call_p.check
+@progress_p.check
 @jit_p.check
 def _jit(eqn: Eqn, ins: Sequence[Any], kinds: frozenset, outcome: Outcome) -> list:
     closed, params = eqn.params["jaxpr"], dict(eqn.params)

@@ -21,6 +21,7 @@ from sagax._src.higher_order.call import jit_p
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.custom_derivative_primitives import custom_jvp_p, custom_vjp_p
 from sagax._src.higher_order.marked_calls import xla_metadata_call_p
+from sagax._src.higher_order.progress import progress_p
 from sagax._src.higher_order.remat import name_p, remat_p
 from sagax._src.higher_order.saved_residuals import saved_p
 from sagax._src.higher_order.scan import scan_p
@@ -426,6 +427,7 @@ def _call(program: Callable[[dict], Any], what: str) -> Callable:
 
 
 jit_p.key(_call(lambda params: params["jaxpr"], "jit-compiled function"))
+progress_p.key(_call(lambda params: params["jaxpr"], "loop with a progress bar"))
 xla_metadata_call_p.key(_call(lambda params: params["jaxpr"], "function with attributes"))
 remat_p.key(_call(lambda params: params["jaxpr"], "checkpoint"))
 custom_jvp_p.key(_call(lambda params: params["inner"].jaxpr, "custom_jvp function"))
