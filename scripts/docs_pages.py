@@ -1,7 +1,8 @@
 """Generate pages of the documentation: changelog, contributing, gallery, public modules, and the index of errors.
 
 This is a hook of mkdocs. The page of a module lists its public names; names that several modules share
-are described on the first page.
+are described on the first page. Pages of the folder `zh` are those in Chinese: a link at the top of each page leads
+to the same page in the other language.
 """
 
 from __future__ import annotations
@@ -214,20 +215,41 @@ AREAS = (
 )
 
 
-def error_index() -> str:
+AREAS_IN_CHINESE = (
+    (1, "所有错误", "基类。"),
+    (100, "追踪和类型", "对追踪时尚未知的值的运算、密钥和数据类型。"),
+    (201, "设备和进程", "后端、捐赠、分片和进程。"),
+    (241, "捕获的值和控制流", "陈旧的值，以及 `autojit` 无法转换的内容。"),
+    (401, "警告", "能够运行，但结果错误或缓慢的情形。"),
+)
+# The folder of the pages, heading, introduction, head of tables, areas, and where the first sentence ends.
+INDEXES = {
+    "errors": (
+        "# Error codes", "`sagax explain SX0102` prints one of these pages.", "| code | class | meaning |", AREAS,
+        r"(?<=[.:]) |\n\n",
+    ),
+    "zh/errors": (
+        "# 错误编号", "`SAGAX_LANG=zh sagax explain SX0102` 打印其中的一页。", "| 编号 | 类 | 含义 |", AREAS_IN_CHINESE,
+        r"(?<=[。：；])|(?<=[。：]) ",
+    ),
+}  # fmt: skip
+
+
+def error_index(folder: str = "errors") -> str:
     """Write the index of error codes, grouped by area, with the first sentence of each page."""
-    lines = ["# Error codes", "", "`sagax explain SX0102` prints one of these pages.", ""]
-    starts = {first: [f"## {title}", "", text, "", "| code | class | meaning |", "|---|---|---|"] for first, title, text in AREAS}  # fmt: skip
+    heading, introduction, head, areas, end = INDEXES[folder]
+    lines = [heading, "", introduction, ""]
+    starts = {first: [f"## {title}", "", text, "", head, "|---|---|---|"] for first, title, text in areas}  # fmt: skip
     area = 0
-    for path in sorted((ROOT / "docs" / "errors").glob("SX*.md")):
+    for path in sorted((ROOT / "docs" / folder).glob("SX*.md")):
         heading, _, body = path.read_text(encoding="utf-8").partition("\n")
         code, _, name = heading.removeprefix("# ").partition(": ")
         current = max(first for first in starts if first <= int(code[2:]))
         if current != area:
             lines += ["", *starts[current]]
             area = current
-        meaning = re.split(r"(?<=[.:]) |\n\n", " ".join(body.strip().split("\n\n")[0].split()))[0]
-        lines.append(f"| [{code}]({path.name}) | `{name}` | {meaning.rstrip(':.')} |")
+        meaning = re.split(end, " ".join(body.strip().split("\n\n")[0].split()))[0]
+        lines.append(f"| [{code}]({path.name}) | `{name}` | {meaning.rstrip(':.。：；')} |")
     return "\n".join(lines) + "\n"
 
 
@@ -236,6 +258,8 @@ def on_config(config: Any) -> Any:
     codes = sorted(path.name for path in (ROOT / "docs" / "errors").glob("SX*.md"))
     config.nav.append({"API": ["api/index.md", *({name: f"api/{name}.md"} for name in MODULES)]})
     config.nav.append({"Errors": ["errors/index.md", *(f"errors/{name}" for name in codes)]})
+    chinese = next(part["中文"] for part in config.nav if "中文" in part)
+    chinese.append({"错误": ["zh/errors/index.md", *(f"zh/errors/{name}" for name in codes)]})
     return config
 
 
@@ -245,7 +269,8 @@ def on_files(files: Files, config: Any) -> Files:
         page_of = of_the_project(f"{name}.md")
         files.append(File.generated(config, f"{name.lower()}.md", content=page_of))
     files.append(File.generated(config, "add_primitive.md", content=add_primitive()))
-    files.append(File.generated(config, "errors/index.md", content=error_index()))
+    for folder in INDEXES:
+        files.append(File.generated(config, f"{folder}/index.md", content=error_index(folder)))
     files.append(File.generated(config, "api/index.md", content=api_index()))
     for program in sorted((ROOT / "examples" / "gallery").glob("*.py")):
         path = f"gallery/{program.stem}.md"
@@ -255,3 +280,31 @@ def on_files(files: Files, config: Any) -> Files:
         path = f"api/{name}.md"
         files.append(File.generated(config, path, content=page(name, seen)))
     return files
+
+
+CHINESE = "zh/"
+# Pages in Chinese that are in another folder in English.
+MOVED = {"zh/quickstart.md": "start/quickstart.md"}
+
+
+def in_other_language(source: str) -> str:
+    """Return the source of the same page in the other language, whether or not there is one."""
+    if source.startswith(CHINESE):
+        return MOVED.get(source, source.removeprefix(CHINESE))
+    back = {english: chinese for chinese, english in MOVED.items()}
+    return back.get(source, CHINESE + source)
+
+
+def on_page_context(context: Any, page: Any, config: Any, nav: Any) -> Any:
+    """Let the switch of languages lead to the same page, or else to the start page; word the theme as the page."""
+    source = page.file.src_uri
+    other = in_other_language(source)
+    chinese = source.startswith(CHINESE)
+    pages = {found.file.src_uri: found.file.url for found in nav.pages}
+    target = pages.get(other, "./" if chinese else CHINESE)
+    here = page.file.url
+    links = {"en": target if chinese else here, "zh": here if chinese else target}
+    for entry in config.extra["alternate"]:
+        entry["link"] = links[entry["lang"]]
+    config.theme["language"] = "zh" if chinese else "en"
+    return context

@@ -27,17 +27,45 @@ def test_page(page, capsys, request):
     assert found.failed == 0, capsys.readouterr().out
 
 
+# The pages that exist in both languages; beside these two, all of the folders `faq` and `errors`.
+IN_BOTH = {"index.md": "zh/index.md", "start/quickstart.md": "zh/quickstart.md"}
+IN_BOTH |= {
+    path.relative_to(DOCS).as_posix(): f"zh/{path.relative_to(DOCS).as_posix()}"
+    for folder in ("faq", "errors")
+    for path in sorted((DOCS / folder).glob("*.md"))
+}
+
+
 def code_blocks(page: str) -> list[str]:
+    """Return the blocks of code of a page, those between fences and those that are indented."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    fenced = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return fenced + re.findall(r"^    .*$", re.sub(r"(?ms)^```.*?^```", "", text), re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "pages", [("index.md", "zh/index.md"), ("start/quickstart.md", "zh/quickstart.md")]
-)
-def test_both_languages_show_the_same_code(pages):
-    english, chinese = map(code_blocks, pages)
-    assert english and english == chinese
+def outline(page: str) -> list[str]:
+    """Return what a page has beside its words: headings by their depth, output, rows of tables, items, names."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    shown = re.findall(r"(?ms)^```(?:text|sh)\n(.*?)^```", text)
+    marks = re.findall(r"^(#+|\||-)(?= )", re.sub(r"(?ms)^```.*?^```", "", text), re.MULTILINE)
+    return shown + marks
+
+
+@pytest.mark.parametrize("page", IN_BOTH)
+def test_both_languages_show_the_same_code(page):
+    chinese = IN_BOTH[page]
+    assert code_blocks(page) == code_blocks(chinese)
+    assert re.search("[\u4e00-\u9fff]{4}", (DOCS / chinese).read_text(encoding="utf-8"))
+    if page not in ("index.md", "start/quickstart.md"):  # these two are shorter in Chinese
+        assert outline(page) == outline(chinese)
+        quoted = [re.findall(r"`[^`\n]+`", (DOCS / p).read_text("utf-8")) for p in (page, chinese)]
+        assert sorted(quoted[0]) == sorted(quoted[1])
+
+
+def test_each_chinese_page_has_an_english_one():
+    found = {path.relative_to(DOCS).as_posix() for path in (DOCS / "zh").rglob("*.md")}
+    assert found == set(IN_BOTH.values())
+    assert len(found) > 70
 
 
 MAINTAINERS = ("architecture.md", "glossary.md", "limits.md")

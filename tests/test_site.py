@@ -80,6 +80,41 @@ def test_site_has_no_dead_link(site):
     assert not dead, dead[:20]
 
 
+SWITCHED = {
+    "": "zh/",
+    "start/quickstart/": "zh/quickstart/",
+    "faq/where/": "zh/faq/where/",
+    "errors/": "zh/errors/",
+    "errors/SX0102/": "zh/errors/SX0102/",
+}
+
+
+def switch(site: Path, page: str) -> dict[str, str]:
+    """Return where the switch of languages on a page leads, by language."""
+    text = (site / page / "index.html").read_text(encoding="utf-8")
+    links = re.findall(r'<a href="([^"]*)" hreflang="(\w+)" class="md-select__link">', text)
+    here = site / page
+    return {
+        lang: (here / link).resolve().relative_to(site.resolve()).as_posix() for link, lang in links
+    }
+
+
+@pytest.mark.parametrize("english", SWITCHED)
+def test_the_switch_of_languages_leads_to_the_same_page(site, english):
+    both = {
+        "en": Path(english).as_posix(),
+        "zh": Path(SWITCHED[english]).as_posix(),
+    }
+    assert switch(site, english) == both
+    assert switch(site, SWITCHED[english]) == both
+    assert '<html lang="zh"' in (site / SWITCHED[english] / "index.html").read_text("utf-8")
+    assert '<html lang="en"' in (site / english / "index.html").read_text("utf-8")
+
+
+def test_the_switch_leads_to_the_start_page_where_there_is_no_other(site):
+    assert switch(site, "performance/") == {"en": "performance", "zh": "zh"}
+
+
 def test_signatures_show_no_addresses(site):
     """Defaults such as a sentinel print as `...`, not as `<object object at 0x7f...>`."""
     pages = list((site / "api").rglob("*.html"))
@@ -97,7 +132,7 @@ FLAGS = (
 ).split()
 LOOKED_AT = (
     "", "start/quickstart/", "start/install/", "from/pytorch/", "gallery/", "gallery/hmc/", "architecture/",
-    "zh/", "zh/quickstart/", "api/sagax.numpy/", "api/sagax/", "errors/", "errors/SX0102/", "changelog/",
+    "zh/", "zh/quickstart/", "zh/faq/control_flow/", "zh/errors/", "zh/errors/SX0102/", "api/sagax.numpy/", "api/sagax/", "errors/", "errors/SX0102/", "changelog/",
 )  # fmt: skip
 WIDTHS = (1280, 420)
 
