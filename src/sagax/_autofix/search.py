@@ -168,6 +168,7 @@ class _Search:
         self.proven: list[Suggestion] = []
         self.ran: list[_Ran] = []
         self.cut_short = False  # whether a fix of the kind that runs was not tried
+        self.rivals: list[Outcome] = []  # of small edits that are unlikely
         self.last_resort: list[Suggestion] = []  # shown only if nothing else is
         self.untried: list[Suggestion] = []
 
@@ -199,10 +200,16 @@ class _Search:
             replace(
                 r.suggestion,
                 verified=alone
+                and self.has_no_rival(r)
                 and not (r.suggestion.allows or r.assumes or r.suggestion.kind in _OTHER_RESULTS),
             )
             for r in self.ran
         ]
+
+    def has_no_rival(self, ran: _Ran) -> bool:
+        """Return whether no other small edit runs and gives another result."""
+        small = ran.suggestion.kind == small_edits.KIND
+        return not small or all(same_result(ran.outcome, rival) for rival in self.rivals)
 
     @property
     def has_result(self) -> bool:
@@ -232,7 +239,9 @@ class _Search:
         found = propose(case)
         tasks: list[Task] = []
         base = replace(self.task, changed={**self.task.changed, **state.texts}, watch=False)
-        eager = not (facts.transforms or facts.entered)  # as it is, for what fails without tracing
+        at = case.source.function(case.node) if case.source and case.node else None
+        traced = at is not None and bool(facts.transforms or facts.entered)
+        eager = not traced  # what fails without tracing is evaluated as it is
         if case.requests or (case.questions and not eager):
             measure = tuple(dict.fromkeys(case.requests))
             asked = () if eager else tuple(case.questions)
@@ -358,6 +367,7 @@ class _Search:
         suggestion = self.suggestion(state, trust, proof)
         if state.steps[0].rank >= LAST_RESORT_RANK:
             self.last_resort.append(suggestion)
+            self.rivals += [outcome] * (suggestion.kind == small_edits.KIND)
         elif trust is Trust.PROVEN:
             self.proven.append(suggestion)
         else:

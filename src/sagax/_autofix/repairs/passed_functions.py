@@ -13,6 +13,20 @@ from sagax._src.diagnostics.model import Edit
 
 _COUNT = re.compile(r"(\S+)\(\) takes (\d+) positional arguments? but (\d+) (?:was|were) given")
 
+# transformations whose result the user calls with the arguments of the function
+_CALLED_AS_IS = {
+    "jit",
+    "grad",
+    "value_and_grad",
+    "vmap",
+    "jacfwd",
+    "jacrev",
+    "hessian",
+    "checkpoint",
+    "jvp",
+    "vjp",
+}
+
 
 def add_parameters(case: Case) -> Iterator[Candidate]:
     """Give a function the further parameters that it is called with, which it does not read."""
@@ -53,7 +67,9 @@ def exchange_parameters(case: Case) -> Iterator[Candidate]:
             if function is None or len(names) != 2 or function.args.defaults:
                 continue
             first, second = names
-            if first.arg == "self":
+            name = getattr(function, "name", "<lambda>")
+            given = any(f == name and t in _CALLED_AS_IS for f, t in case.facts.transforms)
+            if given or first.arg == "self":
                 continue
             edits = (
                 source.replace(first, source.code(second)),

@@ -13,12 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sagax._autofix.repairs.case import Candidate, Case, Measurement, at_expression
+from sagax._autofix.repairs.case import (
+    LAST_RESORT_RANK,
+    Candidate,
+    Case,
+    Measurement,
+    at_expression,
+)
 from sagax._autofix.repairs.source_file import Source, last_name, tuple_text
 from sagax._src.diagnostics.model import Edit
 
 KIND = "small_edit"
-_LIKELY, _UNLIKELY = 4, 5
+_LIKELY, _UNLIKELY = 4, LAST_RESORT_RANK
 _MAX_OPERANDS = 6
 _MAX_PERMUTED = 4
 _MAX_TRIED = 10
@@ -49,6 +55,7 @@ class _Change(NamedTuple):
     title: str
     assumes: bool = True  # what a call was meant to do cannot be told from its arguments
     likely: bool = True  # another option changes what is computed
+    option: str = ""
 
 
 @at_expression
@@ -66,14 +73,21 @@ def edit_expression(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         value = case.evaluate(source, node, text)
         if value is None:
             continue
-        # what keeps the shape of an operand is likelier than what makes a new one
-        likely = change.likely and (value.shape is None or value.shape in shapes)
+        # an operation that keeps the shape of an operand is likelier than one that makes a new one
+        likely = change.likely or _is_named(case, change)
+        if isinstance(node, (ast.BinOp, ast.Compare)):
+            likely = likely and (value.shape is None or value.shape in shapes)
         rank = _LIKELY if likely else _UNLIKELY
         found.append(Candidate(KIND, change.title, edits, rank, assumes=change.assumes))
     found.sort(key=lambda c: (c.rank, c.size))
     for candidate in found[:_MAX_TRIED]:
         many = len(found) > _MAX_TRIED  # some will not be tried, and may give another result
         yield replace(candidate, assumes=candidate.assumes or many)
+
+
+def _is_named(case: Case, change: _Change) -> bool:
+    """Return whether the error is about the option that a change is for."""
+    return bool(change.option) and change.option in case.facts.message
 
 
 def _edits(
@@ -84,7 +98,11 @@ def _edits(
         edits = tuple(source.replace(part, text) for part, text in change.parts)
         yield _with_parts(source, node, change.parts), edits, change
     for name, value in _definitions(source, node):
-        for change in _call_changes(source, value):
+        known = case.measure(source, name)
+        whole = f"int({source.code(value)})"
+        rounded = _Change(((value, whole),), f"round down to an integer: `{whole}`")
+        first = [rounded] if not known or known[0].kind == "float" else []
+        for change in (*first, *_call_changes(source, value)):
             edits = tuple(source.replace(part, text) for part, text in change.parts)
             inner = f"({_with_parts(source, value, change.parts)})"
             yield _with_parts(source, node, ((name, inner),)), edits, change
@@ -106,6 +124,9 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
                     yield _Change(((operand, text),), title, False)
         if isinstance(operand, ast.Call):
             yield from _call_changes(source, operand)
+        trees = [m for m in known if m.kind in ("dict", "list", "tuple") and m.structure]
+        if isinstance(node, ast.Call) and (trees or not known):
+            yield from _leaf_changes(source, node, operand)
     yield from _call_changes(source, node)
 
 
@@ -136,7 +157,12 @@ def _operands(source: Source, node: ast.expr) -> list[ast.expr]:
                 add(side)
         case ast.Subscript():
             add(node.value)
-            add(node.slice)
+            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            for item in items:
+                bounds = [item.lower, item.upper] if isinstance(item, ast.Slice) else [item]
+                for bound in bounds:
+                    if bound is not None:
+                        add(bound)
         case ast.Attribute():
             add(node.value)
         case ast.Call():
@@ -157,13 +183,14 @@ def _operand_forms(
 ) -> Iterator[tuple[str, str]]:
     """Yield other forms of an operand; without its value all of them."""
     text, code = source.primary(operand), source.code(operand)
-    plural = value is None or value.kind in ("tuple", "list")
+    keys = value is not None and value.dtype.startswith("key") and bool(value.shape)
+    plural = value is None or keys or value.kind in ("tuple", "list")
     array = value is None or (value.shape is not None and not plural)
     if plural:
         for item in ("0", "1", "-1"):
             yield f"{text}[{item}]", f"take item {item} of `{code}`"
         numpy, imports = source.spell("jax.numpy")
-        if not imports:
+        if not (imports or keys):
             for name in ("array", "stack", "concatenate"):
                 yield f"{numpy}.{name}({code})", f"join `{code}` with `{name}`"
         yield f"tuple({code})", f"make a tuple of `{code}`"
@@ -183,7 +210,8 @@ def _axis_forms(
         (":, None, None, :", 2), (":, None, :, None", 2),
     )  # fmt: skip
     for index, least in new:
-        if rank is None or rank >= least:
+        same = rank == 2 and index == ":, None, None"  # as `:, None, None, :`
+        if rank is None or (rank >= least and not same):
             yield f"{text}[{index}]", f"give `{code}` an axis of size 1"
     for axis, index in ((0, "0"), (-1, "..., 0"), (1, ":, 0")):
         if shape is None or (rank and axis < rank and shape[axis] == 1 and (axis != 1 or rank > 2)):
@@ -202,6 +230,19 @@ def _axis_forms(
             yield f"{text}.transpose({axes})", f"put the axes of `{code}` in the order ({axes})"
 
 
+def _leaf_changes(source: Source, call: ast.Call, tree: ast.expr) -> Iterator[_Change]:
+    """Yield the call for each leaf of a tree that it gets as an argument."""
+    mapping, imports = source.spell("jax.tree.map")
+    if imports or not any(tree is a for a in (*call.args, *(k.value for k in call.keywords))):
+        return
+    leaf = source.fresh("leaf", call)
+    inner = _with_parts(source, call, ((tree, leaf),))
+    text = f"{mapping}(lambda {leaf}: {inner}, {source.code(tree)})"
+    reduces = last_name(call.func) in _REDUCTIONS  # each leaf, or all of them
+    title = f"apply `{last_name(call.func)}` to each leaf of `{source.code(tree)}`"
+    yield _Change(((call, text),), title, reduces)
+
+
 # --- calls ---------------------------------------------------------------------------------------
 
 
@@ -211,7 +252,7 @@ def _call_changes(source: Source, call: ast.expr, depth: int = 0) -> Iterator[_C
         if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
             whole = f"{source.operand(value.left)} // {source.operand(value.right)}"
             text = whole if _is_argument(source, value) else f"({whole})"
-            yield _Change(((value, text),), f"divide whole numbers: `{whole}`")
+            yield _Change(((value, text),), f"divide whole numbers: `{whole}`", False)
     if not isinstance(call, ast.Call):
         return
     yield from _functions(source, call)
@@ -226,12 +267,12 @@ def _call_changes(source: Source, call: ast.expr, depth: int = 0) -> Iterator[_C
                 yield _Change(parts, f"pass the arguments in the order `{names}`")
     for i, j in itertools.combinations(range(len(codes)), 2):
         parts = ((call.args[i], f"({codes[i]}"), (call.args[j], f"{codes[j]})"))
-        yield _Change(parts, f"pass `({', '.join(codes[i : j + 1])})` as a tuple")
+        yield _Change(parts, f"pass `({', '.join(codes[i : j + 1])})` as a tuple", False)
     for given in (*call.args, *(k.value for k in call.keywords)):
         yield from _literal_changes(source, given)
         if isinstance(given, ast.Tuple) and given.elts and given in call.args:
             text = ", ".join(source.code(e) for e in given.elts)
-            yield _Change(((given, text),), f"pass `{text}` as arguments of their own")
+            yield _Change(((given, text),), f"pass `{text}` as arguments of their own", False)
         if isinstance(given, ast.Call) and not depth:
             yield from _call_changes(source, given, depth + 1)
     yield from _fewer_arguments(source, call)
@@ -253,7 +294,15 @@ def _functions(source: Source, call: ast.Call) -> Iterator[_Change]:
         for group in _SIBLINGS:
             for other in group if name in group else ():
                 if other != name:
-                    yield _Change(((call.func, f"{base}.{other}"),), f"use `{base}.{other}`")
+                    title = f"use `{base}.{other}`"
+                    yield _Change(((call.func, f"{base}.{other}"),), title)
+                    single = tuple(
+                        (a, source.code(a.elts[0]))
+                        for a in call.args
+                        if isinstance(a, (ast.Tuple, ast.List)) and len(a.elts) == 1
+                    )
+                    if single:  # a number for each tuple of one
+                        yield _Change(((call.func, f"{base}.{other}"), *single), title)
     if name in _REDUCTIONS and all(k.arg != "keepdims" for k in call.keywords):
         text = source.call_with(call, "keepdims=True")
         yield _Change(((call, text),), f"keep the axis that `{name}` reduces: `keepdims=True`")
@@ -264,7 +313,7 @@ def _literal_changes(source: Source, given: ast.expr) -> Iterator[_Change]:
     parent = source.parents.get(given)
     if isinstance(given, ast.Tuple) and len(given.elts) == 1:
         text = source.code(given.elts[0])
-        yield _Change(((given, text),), f"pass `{text}` in place of a tuple of one")
+        yield _Change(((given, text),), f"pass `{text}` in place of a tuple of one", False)
     if not isinstance(parent, ast.keyword) or parent.arg is None:
         return
     if isinstance(given, (ast.Constant, ast.UnaryOp, ast.Name)):
@@ -273,7 +322,7 @@ def _literal_changes(source: Source, given: ast.expr) -> Iterator[_Change]:
     if "ax" in parent.arg or "dim" in parent.arg or parent.arg == "argnums":
         for other in ("0", "1", "-1", "2", "(0, 1)"):
             if other != source.code(given):
-                yield _Change(((given, other),), f"`{parent.arg}={other}`", likely=False)
+                yield _Change(((given, other),), f"`{parent.arg}={other}`", True, False, parent.arg)
 
 
 def _fewer_arguments(source: Source, call: ast.Call) -> Iterator[_Change]:
@@ -290,7 +339,7 @@ def _fewer_arguments(source: Source, call: ast.Call) -> Iterator[_Change]:
         if option.arg is not None and isinstance(option.value, plain):
             rest = ", ".join([*codes, *named[:i], *named[i + 1 :]])
             text = f"{source.code(call.func)}({rest})"
-            yield _Change(((call, text),), f"without `{named[i]}`", likely=False)
+            yield _Change(((call, text),), f"without `{named[i]}`", True, False, option.arg)
 
 
 # --- definitions ---------------------------------------------------------------------------------
