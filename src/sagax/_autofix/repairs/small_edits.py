@@ -56,6 +56,7 @@ class _Change(NamedTuple):
     assumes: bool = True  # what a call was meant to do cannot be told from its arguments
     likely: bool = True  # another option changes what is computed
     option: str = ""
+    doubtful: bool = False  # an axis in front, which broadcasting adds, or another function
 
 
 @at_expression
@@ -77,7 +78,7 @@ def edit_expression(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         likely = change.likely or _is_named(case, change)
         if isinstance(node, (ast.BinOp, ast.Compare)):
             likely = likely and (value.shape is None or value.shape in shapes)
-        rank = _LIKELY if likely else _UNLIKELY
+        rank = _LIKELY + change.doubtful if likely else _UNLIKELY
         found.append(Candidate(KIND, change.title, edits, rank, assumes=change.assumes))
     found.sort(key=lambda c: (c.rank, c.size))
     for candidate in found[:_MAX_TRIED]:
@@ -114,7 +115,8 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
         known = case.measure(source, operand)
         value = known[0] if known else None
         for text, title in _operand_forms(source, operand, value):
-            yield _Change(((operand, text),), title, False)
+            front = "[None" in text
+            yield _Change(((operand, text),), title, False, doubtful=front)
         for other in operands:
             if other is not operand and isinstance(other, (ast.Name, ast.Attribute, ast.Subscript)):
                 dtypes = {m.dtype for m in (*known, *case.measure(source, other))}
@@ -212,10 +214,10 @@ def _axis_forms(
     for index, least in new:
         same = rank == 2 and index == ":, None, None"  # as `:, None, None, :`
         if rank is None or (rank >= least and not same):
-            yield f"{text}[{index}]", f"give `{code}` an axis of size 1"
+            yield f"{text}[{index}]", f"give `{code}` an axis of size 1: `[{index}]`"
     for axis, index in ((0, "0"), (-1, "..., 0"), (1, ":, 0")):
         if shape is None or (rank and axis < rank and shape[axis] == 1 and (axis != 1 or rank > 2)):
-            yield f"{text}[{index}]", f"drop the axis of size 1 of `{code}`"
+            yield f"{text}[{index}]", f"drop the axis of size 1 of `{code}`: `[{index}]`"
     if rank is None or rank == 2:
         yield f"{text}.T", f"transpose `{code}`"
     for ndim in (3, 4):
@@ -295,14 +297,16 @@ def _functions(source: Source, call: ast.Call) -> Iterator[_Change]:
             for other in group if name in group else ():
                 if other != name:
                     title = f"use `{base}.{other}`"
-                    yield _Change(((call.func, f"{base}.{other}"),), title)
+                    yield _Change(((call.func, f"{base}.{other}"),), title, doubtful=True)
                     single = tuple(
                         (a, source.code(a.elts[0]))
                         for a in call.args
                         if isinstance(a, (ast.Tuple, ast.List)) and len(a.elts) == 1
                     )
                     if single:  # a number for each tuple of one
-                        yield _Change(((call.func, f"{base}.{other}"), *single), title)
+                        yield _Change(
+                            ((call.func, f"{base}.{other}"), *single), title, doubtful=True
+                        )
     if name in _REDUCTIONS and all(k.arg != "keepdims" for k in call.keywords):
         text = source.call_with(call, "keepdims=True")
         yield _Change(((call, text),), f"keep the axis that `{name}` reduces: `keepdims=True`")
