@@ -24,15 +24,17 @@ def failure(text):
     raise AssertionError("the program does not fail")
 
 
-def edited(text, expression):
+def edited(text, expression, message="no fit", caller=None):
     """The programs after the small edits with which an expression can be evaluated, in order."""
     source = Source(FILE, text)
-    node = next(
-        n for n in ast.walk(source.tree) if isinstance(n, ast.expr) and source.code(n) == expression
-    )
-    at = source.span(node)
-    diagnostic = Diagnostic("", "TypeError", "no fit", labels=(Label(at, primary=True),))
-    facts = Facts(diagnostic, ("TypeError",), (at,))
+    at, *calls = [
+        source.span(n)
+        for wanted in (expression, caller)
+        for n in ast.walk(source.tree)
+        if isinstance(n, ast.expr) and source.code(n) == wanted
+    ]
+    diagnostic = Diagnostic("", "TypeError", message, labels=(Label(at, primary=True),))
+    facts = Facts(diagnostic, ("TypeError",), (*calls, at))
     asking = Case(facts, {FILE: source}, strict=True)
     assert not list(edit_expression(asking))
     error = failure(text)
@@ -114,6 +116,31 @@ def test_edits_that_evaluate_are_proposed(case):
     exec(found[0][0], namespace)  # what is proposed first runs
 
 
+def test_a_size_where_the_caller_makes_an_operand():
+    text = program("""
+        import numpy as np
+        def predict(w, x):
+            return x @ w
+        inputs = np.ones((4, 3))
+        weights = np.zeros((2, 5))
+        out = predict(weights, inputs)
+    """)
+    found = edited(text, "x @ w", "matmul: sizes 3 and 2 differ", "predict(weights, inputs)")
+    assert any("weights = np.zeros((3, 5))" in after and c.assumes for after, c in found)
+
+
+def test_arguments_of_the_user_s_function_in_another_order():
+    text = program("""
+        import numpy as np
+        def predict(w, x):
+            return x @ w
+        out = predict(np.ones((4, 3)), np.zeros((3, 5)))
+    """)
+    call = "predict(np.ones((4, 3)), np.zeros((3, 5)))"
+    found = edited(text, "x @ w", "matmul: sizes 5 and 4 differ", call)
+    assert any("predict(np.zeros((3, 5)), np.ones((4, 3)))" in after for after, _ in found)
+
+
 def test_what_does_not_evaluate_is_not_proposed():
     text = program("""
         import numpy as np
@@ -147,6 +174,17 @@ def test_texts_are_evaluated_in_the_frame_that_failed():
     found = {q.text: m for q, m in evaluate_edits(failure(text), wanted).items()}
     assert sorted(found) == ["[y for _ in (1,)]", "f", "x", "y"]
     assert (found["y"].value, found["x"].value) == (3, 2)
+
+
+def test_what_takes_long_is_given_up():
+    text = program("""
+        def f(x):
+            return x.size
+        f(2)
+    """)
+    at = Span(FILE, 2, 11, 2, 17)
+    wanted = [Question(at, "[i for i in iter(int, 1)]"), Question(at, "x")]
+    assert [q.text for q in evaluate_edits(failure(text), wanted)] == ["x"]
 
 
 PARAMETERS = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import io
+import signal
+import threading
 import time
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import FrameType
 from typing import Any
 
@@ -17,6 +19,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.model import Span
 
 _SECONDS = 3.0
+_SECONDS_EACH = 0.5  # a call that led to the failure may train a model
 _MAX_DEPTH = 4
 
 
@@ -37,6 +40,7 @@ def evaluate_edits(error: BaseException, wanted: Sequence[Question]) -> dict[Que
             continue
         with (
             contextlib.suppress(Exception),  # most texts do not fit
+            _limited(_SECONDS_EACH),
             contextlib.redirect_stdout(io.StringIO()),
             warnings.catch_warnings(),
         ):
@@ -44,6 +48,28 @@ def evaluate_edits(error: BaseException, wanted: Sequence[Question]) -> dict[Que
             code = compile(f"(\n{question.text}\n)", "<edit>", "eval")
             found[question] = measure_value(eval(code, known[0], dict(known[1])))
     return found
+
+
+@contextlib.contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the main thread after some time, where the system can."""
+    if (
+        not hasattr(signal, "setitimer")
+        or threading.current_thread() is not threading.main_thread()
+    ):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _names(

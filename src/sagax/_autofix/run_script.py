@@ -109,7 +109,7 @@ def run_task(task: Task) -> Outcome:
             for name, value in collect_results(vars(module)).items()
             if name.rpartition(".")[2] not in task.ignore
         },
-        measured=found,
+        measured={span: list(values) for span, values in found.items()},
         files=_user_files(task.script),
         seconds=seconds,
         code=exit_code,

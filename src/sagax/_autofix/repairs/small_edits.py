@@ -9,17 +9,12 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sagax._autofix.repairs.case import (
-    LAST_RESORT_RANK,
-    Candidate,
-    Case,
-    Measurement,
-    at_expression,
-)
+from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Measurement
 from sagax._autofix.repairs.source_file import Source, last_name, tuple_text
 from sagax._src.diagnostics.model import Edit
 
@@ -28,6 +23,8 @@ _LIKELY, _UNLIKELY = 4, LAST_RESORT_RANK
 _MAX_OPERANDS = 6
 _MAX_PERMUTED = 4
 _MAX_TRIED = 10
+_MAX_PLACES = 3
+_MAX_SIZES = 6
 
 _REDUCTIONS = {
     "all", "amax", "amin", "any", "max", "mean", "median", "min", "norm", "prod", "std", "sum", "var", "logsumexp",
@@ -56,39 +53,50 @@ class _Change(NamedTuple):
     assumes: bool = True  # what a call was meant to do cannot be told from its arguments
     likely: bool = True  # another option changes what is computed
     option: str = ""
+    widens: bool = False  # gives an operand another axis
     doubtful: bool = False  # an axis in front, which broadcasting adds, or another function
 
 
-@at_expression
-def edit_expression(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """Propose the small edits of an expression with which it can be evaluated."""
-    if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign)):
-        node = node.value or node
-    if not isinstance(
-        node, (ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.Attribute, ast.UnaryOp)
-    ):
-        return
+def edit_expression(case: Case) -> Iterator[Candidate]:
+    """Propose small edits with which the expression at fault, or a call that led there, can be evaluated."""
     found: list[Candidate] = []
-    shapes = {m.shape for o in _operands(source, node) for m in case.measure(source, o)}
-    for text, edits, change in _edits(case, source, node):
-        value = case.evaluate(source, node, text)
-        if value is None:
-            continue
-        # an operation that keeps the shape of an operand is likelier than one that makes a new one
-        likely = change.likely or _is_named(case, change)
-        if isinstance(node, (ast.BinOp, ast.Compare)):
-            likely = likely and (value.shape is None or value.shape in shapes)
-        rank = _LIKELY + change.doubtful if likely else _UNLIKELY
-        found.append(Candidate(KIND, change.title, edits, rank, assumes=change.assumes))
+    for depth, (source, node) in enumerate(_places(case)):
+        for text, edits, change in _edits(case, source, node):
+            if depth and change.widens:  # a function broadcasts nearly anything
+                continue
+            value = case.evaluate(source, node, text)
+            if value is None:
+                continue
+            likely = change.likely or _is_named(case, change)
+            if isinstance(node, (ast.BinOp, ast.Compare)):
+                # what keeps the shape of an operand is likelier than what makes a new one
+                shapes = {m.shape for o in _operands(source, node) for m in case.measure(source, o)}
+                likely = likely and (value.shape is None or value.shape in shapes)
+            rank = _LIKELY + (change.doubtful or depth > 0) if likely else _UNLIKELY
+            found.append(Candidate(KIND, change.title, edits, rank, assumes=change.assumes))
     found.sort(key=lambda c: (c.rank, c.size))
     for candidate in found[:_MAX_TRIED]:
         many = len(found) > _MAX_TRIED  # some will not be tried, and may give another result
         yield replace(candidate, assumes=candidate.assumes or many)
 
 
+def _places(case: Case) -> list[tuple[Source, ast.expr]]:
+    """Return the expression at fault, and the calls that led there, innermost first."""
+    spans = [*([case.primary] if case.primary is not None else []), *reversed(case.facts.frames)]
+    found: list[tuple[Source, ast.expr]] = []
+    for source, node in case.located(spans):
+        value = getattr(node, "value", None) if isinstance(node, ast.stmt) else node
+        if isinstance(
+            value, (ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.Attribute, ast.UnaryOp)
+        ) and not any(value is known for _, known in found):
+            found.append((source, value))
+    return found[:_MAX_PLACES]
+
+
 def _is_named(case: Case, change: _Change) -> bool:
     """Return whether the error is about the option that a change is for."""
-    return bool(change.option) and change.option in case.facts.message
+    # any error about shapes names an axis
+    return change.option not in ("", "axis") and change.option in case.facts.message
 
 
 def _edits(
@@ -103,7 +111,8 @@ def _edits(
         whole = f"int({source.code(value)})"
         rounded = _Change(((value, whole),), f"round down to an integer: `{whole}`")
         first = [rounded] if not known or known[0].kind == "float" else []
-        for change in (*first, *_call_changes(source, value)):
+        sizes = _size_changes(case, source, value)
+        for change in (*first, *_call_changes(source, value), *sizes):
             edits = tuple(source.replace(part, text) for part, text in change.parts)
             inner = f"({_with_parts(source, value, change.parts)})"
             yield _with_parts(source, node, ((name, inner),)), edits, change
@@ -115,8 +124,8 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
         known = case.measure(source, operand)
         value = known[0] if known else None
         for text, title in _operand_forms(source, operand, value):
-            front = "[None" in text
-            yield _Change(((operand, text),), title, False, doubtful=front)
+            front, widens = "[None" in text, "None" in text.removeprefix(source.primary(operand))
+            yield _Change(((operand, text),), title, False, widens=widens, doubtful=front)
         for other in operands:
             if other is not operand and isinstance(other, (ast.Name, ast.Attribute, ast.Subscript)):
                 dtypes = {m.dtype for m in (*known, *case.measure(source, other))}
@@ -130,6 +139,24 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
         if isinstance(node, ast.Call) and (trees or not known):
             yield from _leaf_changes(source, node, operand)
     yield from _call_changes(source, node)
+    yield from _size_changes(case, source, node)
+
+
+def _size_changes(case: Case, source: Source, call: ast.expr) -> Iterator[_Change]:
+    """Yield the sizes that the error names in place of a number among the arguments of a call."""
+    if not isinstance(call, ast.Call):
+        return
+    said = " ".join((case.facts.message, *case.facts.data.values()))
+    sizes = list(dict.fromkeys(int(n) for n in re.findall(r"\b\d+\b", said)))[:_MAX_SIZES]
+    for given in (*call.args, *(k.value for k in call.keywords)):
+        items = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+        for item in items:
+            old = item.value if isinstance(item, ast.Constant) else None
+            if type(old) is int and old > 0:
+                for size in sizes:
+                    if size not in (old, 0):
+                        title = f"a size of {size} for {old}: `{source.code(call)}`"
+                        yield _Change(((item, str(size)),), title, doubtful=True)
 
 
 def _operands(source: Source, node: ast.expr) -> list[ast.expr]:
