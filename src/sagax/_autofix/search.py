@@ -192,7 +192,9 @@ class _Search:
 
     def unproven(self) -> list[Suggestion]:
         """Return the suggestions that ran, verified if there is no result but theirs."""
-        alone = all(same_result(self.ran[0].outcome, r.outcome) for r in self.ran)
+        # small edits are for what no other fix repairs
+        ran = [r for r in self.ran if r.suggestion.kind != small_edits.KIND] or self.ran
+        alone = all(same_result(ran[0].outcome, r.outcome) for r in ran)
         reference = self.reference()
         alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
         alone = alone and not (self.has_result or self.cut_short)
@@ -203,7 +205,7 @@ class _Search:
                 and self.has_no_rival(r)
                 and not (r.suggestion.allows or r.assumes or r.suggestion.kind in _OTHER_RESULTS),
             )
-            for r in self.ran
+            for r in ran
         ]
 
     def has_no_rival(self, ran: _Ran) -> bool:
@@ -250,7 +252,7 @@ class _Search:
             tasks.append(replace(base, evaluate=tuple(case.questions)))
         if tasks:
             outcomes = run_all(tasks, self.timeout)
-            if not state.texts and tasks[0].untransformed:
+            if not state.texts and tasks[0].untransformed and self.needs_untransformed():
                 self.untransformed = outcomes[0]
             evaluated = outcomes[-1].evaluated
             found = propose(Case(facts, sources, outcomes[0].measured, evaluated=evaluated))
