@@ -1,4 +1,4 @@
-"""Checks the programs of tests/autofix/strangers, visitors, guests, newcomers, wayfarers, arrivals, strollers and healthy with jax.
+"""Checks the programs of tests/autofix/strangers, visitors, guests, newcomers, wayfarers, arrivals, strollers, pedestrians, cyclists and healthy with jax.
 
 python tests/oracle/strangers.py [--folder FOLDER] [NAME ...]     (where jax 0.12 is installed)
 
@@ -29,6 +29,8 @@ FOLDERS = (
     "arrivals",
     "arrivals/healthy",
     "strollers",
+    "pedestrians",
+    "cyclists",
     HEALTHY,
 )
 PROBE = """

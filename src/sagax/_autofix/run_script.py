@@ -17,6 +17,7 @@ import tokenize
 import traceback
 import types
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import sagax._autofix.derivative_checks as derivative_checks
@@ -29,6 +30,7 @@ import sagax._autofix.side_effects as side_effects
 from sagax._autofix.checks.instrument import compile_source
 from sagax._autofix.checks.report import is_own_file
 from sagax._autofix.collect_facts import collect_facts, collect_results, measure_value
+from sagax._autofix.evaluate_edits import evaluate_edits
 from sagax._autofix.repairs.case import Facts, Measurement
 from sagax._autofix.run_task import Outcome, Task
 from sagax._src.diagnostics.boundary import hide_frames, user_traceback
@@ -77,6 +79,7 @@ def run_task(task: Task) -> Outcome:
     module.__file__ = task.script
     sys.modules["__main__"] = module
     status, error, message, exit_code = "clean", None, "", 0
+    failure: BaseException | None = None
     effects: list[str] = []
     if not task.trial:
         side_effects.watch(effects)
@@ -90,13 +93,13 @@ def run_task(task: Task) -> Outcome:
         status = "exit"
         exit_code = exit_.code if isinstance(exit_.code, int) else int(exit_.code is not None)
     except BaseException as raised:
-        status, error = "error", _error_facts(raised)
+        status, error, failure = "error", _error_facts(raised), raised
         hide_frames(raised)
         message = _traceback_text(raised)
     sys.stdout.flush()
     seconds = time.perf_counter() - start
     warned: tuple[Facts, ...] = tuple(watch.finish()) if watch is not None else ()
-    return Outcome(
+    outcome = Outcome(
         status,
         error,
         warned,
@@ -106,7 +109,7 @@ def run_task(task: Task) -> Outcome:
             for name, value in collect_results(vars(module)).items()
             if name.rpartition(".")[2] not in task.ignore
         },
-        measured=found,
+        measured={span: list(values) for span, values in found.items()},
         files=_user_files(task.script),
         seconds=seconds,
         code=exit_code,
@@ -116,6 +119,9 @@ def run_task(task: Task) -> Outcome:
         peak_bytes=_peak_bytes(),
         effects=tuple(effects),
     )
+    if failure is not None and task.evaluate:  # last, since it may change what the script keeps
+        return replace(outcome, evaluated=evaluate_edits(failure, task.evaluate))
+    return outcome
 
 
 def _text_of(file: str, changed: Mapping[str, str]) -> str:

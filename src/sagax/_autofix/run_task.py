@@ -8,7 +8,7 @@ from typing import Any
 
 from sagax._autofix.derivative_checks import DerivativeCheck
 from sagax._autofix.probes import Probe, Records
-from sagax._autofix.repairs.case import Facts, Measurement
+from sagax._autofix.repairs.case import Facts, Measurement, Question
 from sagax._src.diagnostics.model import Span
 
 
@@ -21,6 +21,7 @@ class Task:
       watch: whether all checks are on.
       untransformed: whether jit, vmap and the control flow of lax run as Python.
       measure: expressions to record the values of.
+      evaluate: texts to evaluate in place of expressions, if the run fails there.
       in_place: calls whose result is thrown away, to update their arguments in place.
       probe: what to change and record in functions of the script.
       ignore: variables and attributes that are not among the results.
@@ -35,6 +36,7 @@ class Task:
     watch: bool = False
     untransformed: bool = False
     measure: tuple[Span, ...] = ()
+    evaluate: tuple[Question, ...] = ()
     in_place: tuple[Span, ...] = ()
     probe: Probe | None = None
     trial: bool = False
@@ -56,6 +58,7 @@ class Outcome:
     measured: Mapping[Span, list[Measurement]] = field(
         default_factory=dict[Span, list[Measurement]]
     )
+    evaluated: Mapping[Question, Measurement] = field(default_factory=dict[Question, Measurement])
     files: tuple[str, ...] = ()
     seconds: float = 0.0
     code: int = 0

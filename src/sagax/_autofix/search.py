@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import sagax._autofix.repairs.small_edits as small_edits
 import sagax._autofix.sandbox as sandbox
 from sagax._autofix.candidates import MAX_SHOWN, read_sources, suggest_fixes
 from sagax._autofix.compare import same_result
@@ -166,6 +167,8 @@ class _Search:
         self.tried: set[tuple[tuple[str, str], ...]] = set()
         self.proven: list[Suggestion] = []
         self.ran: list[_Ran] = []
+        self.cut_short = False  # whether a fix of the kind that runs was not tried
+        self.rivals: list[Outcome] = []  # of small edits that are unlikely
         self.last_resort: list[Suggestion] = []  # shown only if nothing else is
         self.untried: list[Suggestion] = []
 
@@ -189,18 +192,26 @@ class _Search:
 
     def unproven(self) -> list[Suggestion]:
         """Return the suggestions that ran, verified if there is no result but theirs."""
-        alone = all(same_result(self.ran[0].outcome, r.outcome) for r in self.ran)
+        # small edits are for what no other fix repairs
+        ran = [r for r in self.ran if r.suggestion.kind != small_edits.KIND] or self.ran
+        alone = all(same_result(ran[0].outcome, r.outcome) for r in ran)
         reference = self.reference()
         alone = alone and not (reference.mistaken or reference.in_place or reference.sorted_keys)
-        alone = alone and not self.has_result
+        alone = alone and not (self.has_result or self.cut_short)
         return [
             replace(
                 r.suggestion,
                 verified=alone
+                and self.has_no_rival(r)
                 and not (r.suggestion.allows or r.assumes or r.suggestion.kind in _OTHER_RESULTS),
             )
-            for r in self.ran
+            for r in ran
         ]
+
+    def has_no_rival(self, ran: _Ran) -> bool:
+        """Return whether no other small edit runs and gives another result."""
+        small = ran.suggestion.kind == small_edits.KIND
+        return not small or all(same_result(ran.outcome, rival) for rival in self.rivals)
 
     @property
     def has_result(self) -> bool:
@@ -228,18 +239,23 @@ class _Search:
             facts = complete_facts(facts, sources)
         case = Case(facts, sources)
         found = propose(case)
-        if case.requests:
-            task = replace(
-                self.task,
-                changed={**self.task.changed, **state.texts},
-                watch=False,
-                untransformed=True,
-                measure=tuple(dict.fromkeys(case.requests)),
-            )
-            outcome = run(task, self.timeout)
-            if not state.texts:
-                self.untransformed = outcome
-            found = propose(Case(facts, sources, outcome.measured))
+        tasks: list[Task] = []
+        base = replace(self.task, changed={**self.task.changed, **state.texts}, watch=False)
+        at = case.source.function(case.node) if case.source and case.node else None
+        traced = at is not None and bool(facts.transforms or facts.entered)
+        eager = not traced  # what fails without tracing is evaluated as it is
+        if case.requests or (case.questions and not eager):
+            measure = tuple(dict.fromkeys(case.requests))
+            asked = () if eager else tuple(case.questions)
+            tasks.append(replace(base, untransformed=True, measure=measure, evaluate=asked))
+        if case.questions and eager:
+            tasks.append(replace(base, evaluate=tuple(case.questions)))
+        if tasks:
+            outcomes = run_all(tasks, self.timeout)
+            if not state.texts and tasks[0].untransformed and self.needs_untransformed():
+                self.untransformed = outcomes[0]
+            evaluated = outcomes[-1].evaluated
+            found = propose(Case(facts, sources, outcomes[0].measured, evaluated=evaluated))
         return found
 
     def level(
@@ -269,6 +285,8 @@ class _Search:
             self.trials += len(states)
             for after, outcome in zip(states, outcomes, strict=True):
                 self.judge(after, outcome, facts, queue)
+        kinds = {r.suggestion.kind for r in self.ran} & {small_edits.KIND}
+        self.cut_short = self.cut_short or any(c.kind in kinds for c in todo)
         if not state.steps:
             for candidate in todo:
                 after = self.changed(state, candidate)
@@ -351,6 +369,7 @@ class _Search:
         suggestion = self.suggestion(state, trust, proof)
         if state.steps[0].rank >= LAST_RESORT_RANK:
             self.last_resort.append(suggestion)
+            self.rivals += [outcome] * (suggestion.kind == small_edits.KIND)
         elif trust is Trust.PROVEN:
             self.proven.append(suggestion)
         else:

@@ -121,14 +121,15 @@ def make_array(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
 
 @at_expression
 def promote_operands(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """Convert the operands of a function of `lax` to their widest dtype."""
+    """Convert the operands of a function of `lax` to their widest dtype, an update to that of the array."""
     said = re.search(r"to have the same dtypes, got (.*)", case.facts.message)
     if said is None or not isinstance(node, ast.Call):
         return
     dtypes = re.findall(r"\w+", said[1])
     if len(dtypes) > len(node.args):
         return
-    wide = widest_dtype(dtypes)
+    updates = last_name(node.func).startswith(("dynamic_update", "scatter"))
+    wide = dtypes[0] if updates else widest_dtype(dtypes)  # an update does not change the array
     numpy, imports = source.spell("jax.numpy")
     operands = [a for a in node.args if not isinstance(a, ast.Constant)][: len(dtypes)]
     edits = [

@@ -70,6 +70,14 @@ class Measurement:
     least: int | None = None
 
 
+@record
+class Question:
+    """Ask whether a text can be evaluated in place of the expression at a span, where a run fails."""
+
+    span: Span
+    text: str
+
+
 LAST_RESORT_RANK = 6  # repairs of this rank and above are taken only if no other is found
 
 
@@ -108,12 +116,15 @@ class Case:
         sources: Mapping[str, Source],
         measured: Mapping[Span, list[Measurement]] | None = None,
         strict: bool = False,
+        evaluated: Mapping[Question, Measurement] | None = None,
     ) -> None:
         self.strict = strict
         self.facts = facts
         self.sources = sources
         self.measured = measured
         self.requests: list[Span] = []
+        self.evaluated = evaluated
+        self.questions: list[Question] = []
 
     @property
     def primary(self) -> Span | None:
@@ -153,6 +164,17 @@ class Case:
             self.requests.append(span)
             return []
         return list(self.measured.get(span, ()))
+
+    def evaluate(self, source: Source, node: ast.AST, text: str) -> Measurement | None:
+        """Return the value of a text in place of an expression, where the run fails.
+
+        None if it cannot be evaluated, and until it was tried.
+        """
+        question = Question(source.span(node), text)
+        if self.evaluated is None:
+            self.questions.append(question)
+            return None
+        return self.evaluated.get(question)
 
     def definition(self, name: str) -> Iterator[tuple[Source, ast.FunctionDef]]:
         """Yield the functions called `name`, those in files that the error went through first."""

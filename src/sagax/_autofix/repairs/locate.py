@@ -87,7 +87,7 @@ def _find_arguments(facts: Facts, sources: Mapping[str, Source]) -> tuple[str, .
     if "DeletedArrayError" in classes and (given := transform_options.donated_argument(case)):
         return (given,)
     message = diagnostic.message
-    if "tree prefix" in message and (value := re.search(r"but ([\w.]+)", message)):
+    if "tree prefix" in message and (value := re.search(r"but (?!the\b)([\w.]+)", message)):
         return (base_name(value[1]),)
     if "mapped" in message and "vmap" in message:
         paths = re.findall(r"axis \d+ of ([\w.\[\]'\"]+)", message)

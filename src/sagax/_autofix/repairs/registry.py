@@ -44,12 +44,14 @@ import sagax._autofix.repairs.missing_parts as missing_parts
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operand_forms as operand_forms
 import sagax._autofix.repairs.operands as operands
+import sagax._autofix.repairs.passed_functions as passed_functions
 import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.predicates as predicates
 import sagax._autofix.repairs.pytree_operands as pytree_operands
 import sagax._autofix.repairs.ranks as ranks
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.singular as singular
+import sagax._autofix.repairs.small_edits as small_edits
 import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
 import sagax._autofix.repairs.static_numbers as static_numbers
@@ -88,7 +90,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
     "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask),
-    "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static),
+    "IndexError": (
+        call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static, small_edits.edit_expression,
+    ),
     "JAXTypeError": (threaded_state.thread_state, leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
         containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, threaded_state.thread_state, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
@@ -103,7 +107,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "RuntimeError": (transform_options.copy_donated, call_corrections.name_mesh),
     "NotImplementedError": (
         callbacks.set_vmap_method, unused_results.pass_inplace_false, call_forms.assign_output,
-        call_forms.use_supported_value, call_forms.use_symmetric_solver,
+        call_forms.use_supported_value, call_forms.use_symmetric_solver, small_edits.edit_expression,
     ),
     "TypeError": (
         control_flow.rewrite_membership, host_arrays.match_tangent,
@@ -142,11 +146,13 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         call_corrections.broadcast_choices, call_corrections.bind_decorator_options, call_corrections.take_answer,
         call_corrections.carry_one_tuple, call_corrections.drop_further_trees, call_corrections.infer_one_size,
         call_corrections.return_last_value, call_corrections.pack_carry, call_corrections.name_carry_class, call_corrections.map_over_trees,
+        passed_functions.add_parameters, passed_functions.exchange_parameters, small_edits.edit_expression,
     ),
     "NameError": (mapped_axes.name_mapped_axis, mapped_axes.use_axis_in_scope),
     "AttributeError": (
         custom_rules.set_rule, foreign_names.use_existing_name, foreign_names.use_array_method,
         pytree_operands.unpack_result, call_corrections.read_entry, call_corrections.replace_fields,
+        passed_functions.exchange_parameters, small_edits.edit_expression,
     ),
     "ImportError": (foreign_names.replace_host_callback, foreign_names.import_existing_name, foreign_names.import_from_existing_module),
     "OverflowError": (call_forms.make_float, types.enable_x64),
@@ -171,6 +177,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         operand_forms.swap_results, operand_forms.name_bounds, operand_forms.map_output, operand_forms.relabel_axis,
         call_corrections.split_unequally, call_corrections.correct_option, call_corrections.name_printed_values, call_corrections.take_one_key,
         call_corrections.stack_members, call_corrections.give_other_choice,
+        passed_functions.add_parameters, passed_functions.exchange_parameters, small_edits.edit_expression,
     ),
     "JaxRuntimeError": (host_arrays.put_explicitly,),
     "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),

@@ -1,0 +1,425 @@
+"""Try small edits of the expression at fault, whatever the error says: axes, types, items, arguments.
+
+An edit changes an operand, a call, or the definition of a name that the expression reads. Each is first
+evaluated alone, in the frame where the run fails; those that evaluate are run whole. All of them are of
+one kind, so that none is verified if their results differ.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Measurement
+from sagax._autofix.repairs.source_file import Source, last_name, tuple_text
+from sagax._src.diagnostics.model import Edit
+
+KIND = "small_edit"
+_LIKELY, _UNLIKELY = 4, LAST_RESORT_RANK
+_OWN_REPAIRS = {
+    "JAXTypeError",
+    "JAXIndexError",
+    "KeyReuseError",
+}  # tracers and keys, which edits of values do not mend
+_MAX_OPERANDS = 6
+_MAX_PERMUTED = 4
+_MAX_TRIED = 10
+_MAX_PLACES = 3
+_MAX_SIZES = 6
+
+_REDUCTIONS = {
+    "all", "amax", "amin", "any", "max", "mean", "median", "min", "norm", "prod", "std", "sum", "var", "logsumexp",
+    "nanmax", "nanmean", "nanmin", "nansum", "argmax", "argmin",
+}  # fmt: skip
+# functions of one purpose, which people take for each other
+_SIBLINGS = (
+    ("stack", "vstack", "hstack", "concatenate", "column_stack"),
+    ("dot", "matmul", "vdot", "inner", "outer", "multiply"),
+    ("dynamic_slice", "dynamic_slice_in_dim"),
+    ("dynamic_update_slice", "dynamic_update_slice_in_dim"),
+    ("conv", "conv_general_dilated"),
+    ("take", "take_along_axis"),
+    ("reshape", "broadcast_to"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("add", "sum"),
+)
+
+
+class _Change(NamedTuple):
+    """Hold texts in place of parts of an expression, and what they do."""
+
+    parts: tuple[tuple[ast.expr, str], ...]
+    title: str
+    assumes: bool = True  # what a call was meant to do cannot be told from its arguments
+    likely: bool = True  # another option changes what is computed
+    option: str = ""
+    widens: bool = False  # gives an operand another axis
+    doubtful: bool = False  # an axis in front, which broadcasting adds, or another function
+
+
+def edit_expression(case: Case) -> Iterator[Candidate]:
+    """Propose small edits with which the expression at fault, or a call that led there, can be evaluated."""
+    if _OWN_REPAIRS & set(case.facts.classes):
+        return
+    found: list[Candidate] = []
+    for depth, (source, node) in enumerate(_places(case)):
+        for text, edits, change in _edits(case, source, node):
+            if depth and change.widens:  # a function broadcasts nearly anything
+                continue
+            value = case.evaluate(source, node, text)
+            if value is None:
+                continue
+            likely = change.likely or _is_named(case, change)
+            if isinstance(node, (ast.BinOp, ast.Compare)):
+                # what keeps the shape of an operand is likelier than what makes a new one
+                shapes = {m.shape for o in _operands(source, node) for m in case.measure(source, o)}
+                likely = likely and (value.shape is None or value.shape in shapes)
+            rank = _LIKELY + (change.doubtful or depth > 0) if likely else _UNLIKELY
+            found.append(Candidate(KIND, change.title, edits, rank, assumes=change.assumes))
+    found.sort(key=lambda c: (c.rank, c.size))
+    for candidate in found[:_MAX_TRIED]:
+        many = len(found) > _MAX_TRIED  # some will not be tried, and may give another result
+        yield replace(candidate, assumes=candidate.assumes or many)
+
+
+def _places(case: Case) -> list[tuple[Source, ast.expr]]:
+    """Return the expression at fault, and the calls that led there, innermost first."""
+    spans = [*([case.primary] if case.primary is not None else []), *reversed(case.facts.frames)]
+    found: list[tuple[Source, ast.expr]] = []
+    for source, node in case.located(spans):
+        value = getattr(node, "value", None) if isinstance(node, ast.stmt) else node
+        if isinstance(
+            value, (ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.Attribute, ast.UnaryOp)
+        ) and not any(value is known for _, known in found):
+            found.append((source, value))
+    return found[:_MAX_PLACES]
+
+
+def _is_named(case: Case, change: _Change) -> bool:
+    """Return whether the error is about the option that a change is for."""
+    # any error about shapes names an axis
+    return change.option not in ("", "axis") and change.option in case.facts.message
+
+
+def _edits(
+    case: Case, source: Source, node: ast.expr
+) -> Iterator[tuple[str, tuple[Edit, ...], _Change]]:
+    """Yield texts of the changed expression, with the edits that lead there."""
+    for change in _changes(case, source, node):
+        edits = tuple(source.replace(part, text) for part, text in change.parts)
+        yield _with_parts(source, node, change.parts), edits, change
+    for name, value in _definitions(source, node):
+        known = case.measure(source, name)
+        whole = f"int({source.code(value)})"
+        rounded = _Change(((value, whole),), f"round down to an integer: `{whole}`")
+        first = [rounded] if not known or known[0].kind == "float" else []
+        sizes = _size_changes(case, source, value)
+        for change in (*first, *_call_changes(source, value), *sizes):
+            edits = tuple(source.replace(part, text) for part, text in change.parts)
+            inner = f"({_with_parts(source, value, change.parts)})"
+            yield _with_parts(source, node, ((name, inner),)), edits, change
+
+
+def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
+    operands = _operands(source, node)
+    for operand in operands:
+        known = case.measure(source, operand)
+        value = known[0] if known else None
+        for text, title in _operand_forms(source, operand, value):
+            front, widens = "[None" in text, "None" in text.removeprefix(source.primary(operand))
+            yield _Change(((operand, text),), title, False, widens=widens, doubtful=front)
+        for other in operands:
+            if other is not operand and isinstance(other, (ast.Name, ast.Attribute, ast.Subscript)):
+                dtypes = {m.dtype for m in (*known, *case.measure(source, other))}
+                if not known or len(dtypes) == 2:
+                    text = f"{source.primary(operand)}.astype({source.code(other)}.dtype)"
+                    title = f"give `{source.code(operand)}` the dtype of `{source.code(other)}`"
+                    yield _Change(((operand, text),), title, False)
+        if isinstance(operand, ast.Call):
+            yield from _call_changes(source, operand)
+        trees = [m for m in known if m.kind in ("dict", "list", "tuple") and m.structure]
+        if isinstance(node, ast.Call) and (trees or not known):
+            yield from _leaf_changes(source, node, operand)
+    yield from _call_changes(source, node)
+    yield from _size_changes(case, source, node)
+
+
+def _size_changes(case: Case, source: Source, call: ast.expr) -> Iterator[_Change]:
+    """Yield the sizes that the error names in place of a number among the arguments of a call."""
+    if not isinstance(call, ast.Call):
+        return
+    said = " ".join((case.facts.message, *case.facts.data.values()))
+    sizes = list(dict.fromkeys(int(n) for n in re.findall(r"\b\d+\b", said)))[:_MAX_SIZES]
+    for given in (*call.args, *(k.value for k in call.keywords)):
+        items = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given]
+        for item in items:
+            old = item.value if isinstance(item, ast.Constant) else None
+            if type(old) is int and old > 0:
+                for size in sizes:
+                    if size not in (old, 0):
+                        title = f"a size of {size} for {old}: `{source.code(call)}`"
+                        yield _Change(((item, str(size)),), title, doubtful=True)
+
+
+def _operands(source: Source, node: ast.expr) -> list[ast.expr]:
+    """Return the values that an expression is computed from."""
+    found: list[ast.expr] = []
+
+    def add(value: ast.expr) -> None:
+        if isinstance(value, (ast.Tuple, ast.List)):
+            for item in value.elts:
+                add(item)
+        elif isinstance(value, ast.BinOp):
+            if value is not node:
+                found.append(value)
+            add(value.left)
+            add(value.right)
+        elif isinstance(value, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)):
+            if not source.meaning(value):
+                found.append(value)
+
+    match node:
+        case ast.BinOp():
+            add(node)
+        case ast.UnaryOp():
+            add(node.operand)
+        case ast.Compare():
+            for side in (node.left, *node.comparators):
+                add(side)
+        case ast.Subscript():
+            add(node.value)
+            items = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+            for item in items:
+                bounds = [item.lower, item.upper] if isinstance(item, ast.Slice) else [item]
+                for bound in bounds:
+                    if bound is not None:
+                        add(bound)
+        case ast.Attribute():
+            add(node.value)
+        case ast.Call():
+            if isinstance(node.func, ast.Attribute) and not source.meaning(node.func):
+                add(node.func.value)
+            for value in (*node.args, *(k.value for k in node.keywords)):
+                add(value)
+        case _:
+            pass
+    return found[:_MAX_OPERANDS]
+
+
+# --- operands ------------------------------------------------------------------------------------
+
+
+def _operand_forms(
+    source: Source, operand: ast.expr, value: Measurement | None
+) -> Iterator[tuple[str, str]]:
+    """Yield other forms of an operand; without its value all of them."""
+    text, code = source.primary(operand), source.code(operand)
+    keys = value is not None and value.dtype.startswith("key") and bool(value.shape)
+    plural = value is None or keys or value.kind in ("tuple", "list")
+    array = value is None or (value.shape is not None and not plural)
+    if plural:
+        for item in ("0", "1", "-1"):
+            yield f"{text}[{item}]", f"take item {item} of `{code}`"
+        numpy, imports = source.spell("jax.numpy")
+        if not (imports or keys):
+            for name in ("array", "stack", "concatenate"):
+                yield f"{numpy}.{name}({code})", f"join `{code}` with `{name}`"
+        yield f"tuple({code})", f"make a tuple of `{code}`"
+    if value is None or value.kind == "float":
+        yield f"int({code})", f"round `{code}` down to an integer"
+    if array:
+        yield from _axis_forms(source, operand, value.shape if value is not None else None)
+
+
+def _axis_forms(
+    source: Source, operand: ast.expr, shape: tuple[int, ...] | None
+) -> Iterator[tuple[str, str]]:
+    text, code = source.primary(operand), source.code(operand)
+    rank = None if shape is None else len(shape)
+    new = (
+        ("None", 0), (":, None", 1), ("..., None", 2), (":, None, None", 1), ("None, None", 0), ("None, :, None", 1),
+        (":, None, None, :", 2), (":, None, :, None", 2),
+    )  # fmt: skip
+    for index, least in new:
+        same = rank == 2 and index == ":, None, None"  # as `:, None, None, :`
+        if rank is None or (rank >= least and not same):
+            yield f"{text}[{index}]", f"give `{code}` an axis of size 1: `[{index}]`"
+    for axis, index in ((0, "0"), (-1, "..., 0"), (1, ":, 0")):
+        if shape is None or (rank and axis < rank and shape[axis] == 1 and (axis != 1 or rank > 2)):
+            yield f"{text}[{index}]", f"drop the axis of size 1 of `{code}`: `[{index}]`"
+    if rank is None or rank == 2:
+        yield f"{text}.T", f"transpose `{code}`"
+    for ndim in (3, 4):
+        if rank not in (None, ndim):
+            continue
+        for start, end in itertools.permutations(range(ndim), 2):
+            if start - end == 1:  # as the move from end to start
+                continue
+            order = [axis for axis in range(ndim) if axis != start]
+            order.insert(end, start)
+            axes = ", ".join(map(str, order))
+            yield f"{text}.transpose({axes})", f"put the axes of `{code}` in the order ({axes})"
+
+
+def _leaf_changes(source: Source, call: ast.Call, tree: ast.expr) -> Iterator[_Change]:
+    """Yield the call for each leaf of a tree that it gets as an argument."""
+    mapping, imports = source.spell("jax.tree.map")
+    if imports or not any(tree is a for a in (*call.args, *(k.value for k in call.keywords))):
+        return
+    leaf = source.fresh("leaf", call)
+    inner = _with_parts(source, call, ((tree, leaf),))
+    text = f"{mapping}(lambda {leaf}: {inner}, {source.code(tree)})"
+    reduces = last_name(call.func) in _REDUCTIONS  # each leaf, or all of them
+    title = f"apply `{last_name(call.func)}` to each leaf of `{source.code(tree)}`"
+    yield _Change(((call, text),), title, reduces)
+
+
+# --- calls ---------------------------------------------------------------------------------------
+
+
+def _call_changes(source: Source, call: ast.expr, depth: int = 0) -> Iterator[_Change]:
+    """Yield changes of a call: its arguments in another order or form, its options, its function."""
+    for value in ast.walk(call):
+        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Div):
+            whole = f"{source.operand(value.left)} // {source.operand(value.right)}"
+            text = whole if _is_argument(source, value) else f"({whole})"
+            yield _Change(((value, text),), f"divide whole numbers: `{whole}`", False)
+    if not isinstance(call, ast.Call):
+        return
+    yield from _functions(source, call)
+    if any(isinstance(a, ast.Starred) for a in call.args):
+        return
+    codes = [source.code(a) for a in call.args]
+    if 2 <= len(codes) <= _MAX_PERMUTED:
+        for order in itertools.permutations(range(len(codes))):
+            parts = tuple((call.args[i], codes[j]) for i, j in enumerate(order) if i != j)
+            if any(not isinstance(part, ast.Constant) for part, _ in parts):
+                names = ", ".join(codes[j] for j in order)
+                yield _Change(parts, f"pass the arguments in the order `{names}`")
+    for i, j in itertools.combinations(range(len(codes)), 2):
+        parts = ((call.args[i], f"({codes[i]}"), (call.args[j], f"{codes[j]})"))
+        yield _Change(parts, f"pass `({', '.join(codes[i : j + 1])})` as a tuple", False)
+    for given in (*call.args, *(k.value for k in call.keywords)):
+        yield from _literal_changes(source, given)
+        if isinstance(given, ast.Tuple) and given.elts and given in call.args:
+            text = ", ".join(source.code(e) for e in given.elts)
+            yield _Change(((given, text),), f"pass `{text}` as arguments of their own", False)
+        if isinstance(given, ast.Call) and not depth:
+            yield from _call_changes(source, given, depth + 1)
+    yield from _fewer_arguments(source, call)
+
+
+def _is_argument(source: Source, node: ast.expr) -> bool:
+    return isinstance(source.parents.get(node), (ast.Call, ast.Tuple, ast.keyword, ast.Assign))
+
+
+def _functions(source: Source, call: ast.Call) -> Iterator[_Change]:
+    """Yield calls of siblings of a function, of that of jax for NumPy's, and with keepdims."""
+    meaning, name = source.meaning(call.func), last_name(call.func)
+    numpy, imports = source.spell("jax.numpy")
+    if meaning.startswith("numpy.") and not imports:
+        text = numpy + meaning.removeprefix("numpy")
+        yield _Change(((call.func, text),), f"compute with `{text}`")
+    if meaning.startswith("jax.") and isinstance(call.func, ast.Attribute):
+        base = source.code(call.func.value)
+        for group in _SIBLINGS:
+            for other in group if name in group else ():
+                if other != name:
+                    title = f"use `{base}.{other}`"
+                    yield _Change(((call.func, f"{base}.{other}"),), title, doubtful=True)
+                    single = tuple(
+                        (a, source.code(a.elts[0]))
+                        for a in call.args
+                        if isinstance(a, (ast.Tuple, ast.List)) and len(a.elts) == 1
+                    )
+                    if single:  # a number for each tuple of one
+                        yield _Change(
+                            ((call.func, f"{base}.{other}"), *single), title, doubtful=True
+                        )
+    if name in _REDUCTIONS and all(k.arg != "keepdims" for k in call.keywords):
+        text = source.call_with(call, "keepdims=True")
+        yield _Change(((call, text),), f"keep the axis that `{name}` reduces: `keepdims=True`")
+
+
+def _literal_changes(source: Source, given: ast.expr) -> Iterator[_Change]:
+    """Yield other options: the one entry of a tuple for the tuple, and the reverse."""
+    parent = source.parents.get(given)
+    if isinstance(given, ast.Tuple) and len(given.elts) == 1:
+        text = source.code(given.elts[0])
+        yield _Change(((given, text),), f"pass `{text}` in place of a tuple of one", False)
+    if not isinstance(parent, ast.keyword) or parent.arg is None:
+        return
+    if isinstance(given, (ast.Constant, ast.UnaryOp, ast.Name)):
+        text = tuple_text([source.code(given)])
+        yield _Change(((given, text),), f"pass a tuple of one: `{parent.arg}={text}`")
+    if "ax" in parent.arg or "dim" in parent.arg or parent.arg == "argnums":
+        for other in ("0", "1", "-1", "2", "(0, 1)"):
+            if other != source.code(given):
+                yield _Change(((given, other),), f"`{parent.arg}={other}`", True, False, parent.arg)
+
+
+def _fewer_arguments(source: Source, call: ast.Call) -> Iterator[_Change]:
+    """Yield calls without an option, or without a `None` among the arguments."""
+    codes = [source.code(a) for a in call.args]
+    named = [source.code(k) for k in call.keywords]
+    plain = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.Name)
+    for i, given in enumerate(call.args):
+        if isinstance(given, ast.Constant) and given.value is None:
+            rest = ", ".join([*codes[:i], *codes[i + 1 :], *named])
+            text = f"{source.code(call.func)}({rest})"
+            yield _Change(((call, text),), f"without `None`: `{text}`")
+    for i, option in enumerate(call.keywords):
+        if option.arg is not None and isinstance(option.value, plain):
+            rest = ", ".join([*codes, *named[:i], *named[i + 1 :]])
+            text = f"{source.code(call.func)}({rest})"
+            yield _Change(((call, text),), f"without `{named[i]}`", True, False, option.arg)
+
+
+# --- definitions ---------------------------------------------------------------------------------
+
+
+def _definitions(source: Source, node: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
+    """Yield the names that an expression reads, with their only definitions in its function or module."""
+    scopes = [source.function(node), None]
+    seen: set[str] = set()
+    for name in source.nodes(ast.Name, node):
+        if name.id in seen or source.meaning(name) or not isinstance(name.ctx, ast.Load):
+            continue
+        seen.add(name.id)
+        for scope in scopes:
+            values = [
+                s.value
+                for s in source.nodes(ast.Assign, scope or source.tree)
+                if source.function(s) is scope
+                for t in s.targets
+                if isinstance(t, ast.Name) and t.id == name.id
+            ]
+            if len(values) == 1 and isinstance(values[0], (ast.Call, ast.BinOp)):
+                yield name, values[0]
+            if values:
+                break
+
+
+def _with_parts(source: Source, node: ast.expr, parts: Sequence[tuple[ast.expr, str]]) -> str:
+    """Return the text of an expression with other texts for some of its parts."""
+    text = source.code(node)
+    start = _offset(source, node)[0]
+    for part, new in sorted(parts, key=lambda p: -_offset(source, p[0])[0]):
+        left, right = _offset(source, part)
+        text = text[: left - start] + new + text[right - start :]
+    return text
+
+
+def _offset(source: Source, node: ast.expr) -> tuple[int, int]:
+    """Return where an expression begins and ends in the text of its file."""
+    at = source.span(node)
+
+    def place(line: int, column: int | None) -> int:
+        return sum(len(text) + 1 for text in source.lines[: line - 1]) + (column or 0)
+
+    return place(at.line, at.column), place(at.end_line, at.end_column)

@@ -1,0 +1,7 @@
+import jax
+import jax.numpy as jnp
+
+weights = jnp.array([[0.5, -1.0, 2.0], [1.5, 0.0, -0.5]])
+intercept = jnp.array([0.1, 0.2, 0.3])
+design = jnp.vstack([intercept, weights])
+print(design.shape, (design @ jnp.ones(3)).round(3).tolist())
