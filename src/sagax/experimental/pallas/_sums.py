@@ -98,7 +98,7 @@ def in_one(
     """Return a jaxpr that does what all iterations do, where that is to add up; else None.
 
     Args:
-      phases: jaxprs with the same inputs, the last `n_memory` of which are memory that lasts; they return
+      phases: jaxprs with the same inputs, and the last `n_memory` of them are memory that lasts; they return
         its new contents.
       index: the position of the index of the loop among the inputs.
       cuts: for each input that is a block, by position, the dimension along which blocks follow each other,
@@ -144,7 +144,7 @@ def _holds_checks(jaxpr: Jaxpr) -> bool:
 
 
 class _Reading:
-    """What each value of one phase is along the loop: a plain value, one for each element, or a part of a sum.
+    """Tell plain values of one phase from those for each element along the loop, and from parts of sums.
 
     `complete`: accumulators hold the whole sum after this phase, so that it may go on with them.
     """
