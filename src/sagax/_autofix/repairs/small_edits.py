@@ -67,7 +67,7 @@ def edit_expression(case: Case) -> Iterator[Candidate]:
     if _OWN_REPAIRS & set(case.facts.classes):
         return
     found: list[Candidate] = []
-    for depth, (source, node) in enumerate(_find_places(case)):
+    for depth, (source, node) in enumerate(_spots(case)):
         for text, edits, change in _edits(case, source, node):
             if depth and change.widens:  # a function broadcasts nearly anything
                 continue
@@ -87,7 +87,7 @@ def edit_expression(case: Case) -> Iterator[Candidate]:
         yield replace(candidate, assumes=candidate.assumes or many)
 
 
-def _find_places(case: Case) -> list[tuple[Source, ast.expr]]:
+def _spots(case: Case) -> list[tuple[Source, ast.expr]]:
     """Return the expression at fault, and the calls that led there, innermost first."""
     spans = [*([case.primary] if case.primary is not None else []), *reversed(case.facts.frames)]
     found: list[tuple[Source, ast.expr]] = []
