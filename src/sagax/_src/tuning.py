@@ -107,6 +107,11 @@ SINE_MIN_ELEMENTS = 1 << 12
 ARGMAX_MIN_LENGTH = 64
 ARGMAX_MIN_ELEMENTS = 1 << 12
 
+# Rows of matrices up to which, and number of matrices from which on, Cholesky factors are computed together.
+# Rows: op-cholesky.
+SMALL_CHOLESKY_MAX_SIZE = 8
+SMALL_CHOLESKY_MIN_COUNT = 64
+
 # Size of a loop body up to which LLVM unrolls, the default of the option `unroll_threshold`; LLVM's own is
 # 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.
 # Rows: heat-grad, rnn-grad, cnn-grad, fused.
