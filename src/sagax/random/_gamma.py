@@ -145,7 +145,9 @@ def _accepted(keys: Any, d: Any, c: Any, shape: tuple, dtype: Any) -> Any:
     """
     yes = stretch(np.bool_(True), shape)
     valid = gt(d, scalar(0, dtype))  # where it is not, no trial would ever be accepted
-    nothing = select_n(valid, stretch(scalar(np.nan, dtype), shape), stretch(scalar(1, dtype), shape))
+    nothing = select_n(
+        valid, stretch(scalar(np.nan, dtype), shape), stretch(scalar(1, dtype), shape)
+    )
     start = (keys, keys, keys, yes, valid, nothing)
     if len(shape) > 1 and dims.is_static(shape):  # a short last dimension would not be vectorized
         flat = (math.prod(shape),)
