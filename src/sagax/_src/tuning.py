@@ -99,13 +99,18 @@ CONVOLUTION_MAX_SPLIT_GROUPS = 16
 CONVOLUTION_MAX_SPLIT_BATCH_GROUPS = 64
 
 # Elements from which on the sine and cosine of float32 are a formula that SIMD vectors take; for fewer, compiling
-# it takes longer than it saves. Rows: op-sin, sine-chain.
-SINE_MIN_ELEMENTS = 1 << 12
+# it (17 ms) takes as long as it saves in hundreds of calls. Rows: op-sin, sine-chain.
+SINE_MIN_ELEMENTS = 1 << 16
 
 # Elements along the axis, and in all, from which on `argmax` looks for the maximum first, and then for its first
 # position. Rows: op-argmax.
 ARGMAX_MIN_LENGTH = 64
 ARGMAX_MIN_ELEMENTS = 1 << 12
+
+# Rows of matrices up to which, and number of matrices from which on, Cholesky factors are computed together.
+# Rows: op-cholesky.
+SMALL_CHOLESKY_MAX_SIZE = 8
+SMALL_CHOLESKY_MIN_COUNT = 64
 
 # Size of a loop body up to which LLVM unrolls, the default of the option `unroll_threshold`; LLVM's own is
 # 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.

@@ -53,6 +53,8 @@ def lower(b: Any, x: Any, quarters: int) -> Any:
     def upper(v: Any) -> Any:
         return b.convert(op("shift_right_logical", _U64, v, b.full(32, avals[_U64])), _U32)
 
+    # the formula reads its operand several times: written once, it is not computed for each of them
+    x = op("optimization_barrier", _F32, x)
     bits = op("bitcast_convert", _U32, x)
     magnitude = words("and", bits, 0x7FFFFFFF)
     exponent = words("shift_right_logical", magnitude, 23)

@@ -12,11 +12,13 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import MATRICES, WHOLE, matrix_size
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, f32
+from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, ShapeError
 from sagax._src.primitives.arithmetic import add, mul
 from sagax._src.primitives.complex_numbers import real
+from sagax._src.primitives.linalg import small_cholesky
 from sagax._src.primitives.linalg.common import (
     batch_in_front,
     check_matrix,
@@ -116,7 +118,10 @@ batch_in_front(cholesky_p)
 def _(b: Any, x: Any) -> Any:
     out = b.out
     n = out.ndim - 2
-    if uses_lapack(b, x):
+    if b.may_rewrite and small_cholesky.is_many_small(x.aval):
+        jaxpr, consts = stage(lambda x: [small_cholesky.lower_factors(x)], [x.aval])
+        (factor,) = b.inline(jaxpr, [x], [b.constant(c) for c in consts])
+    elif uses_lapack(b, x):
         factor, info = kernel(
             b, "potrf", [x], [out, info_of(out, n)], batch=n, in_place=[(0, 0)], uplo="L"
         )
