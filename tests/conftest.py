@@ -31,6 +31,13 @@ DATA = TESTS / "data"
 for _name in list(os.environ):
     if _name.startswith(("SAGAX_", "JAX_")) and not _name.endswith(("_PLATFORMS", "_CACHE_DIR")):
         del os.environ[_name]
+for _name in (
+    "LC_ALL",
+    "LC_MESSAGES",
+    "LANG",
+):  # a Chinese locale would choose the language of texts
+    if os.environ.get(_name, "").lower().startswith("zh"):
+        os.environ[_name] = "C.UTF-8"
 
 # Compiled programs are kept in a folder of this run, which its processes share and which ends with it.
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
