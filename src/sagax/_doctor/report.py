@@ -23,7 +23,10 @@ def format_report(facts: Facts, found: Sequence[Finding]) -> str:
         ("CUDA libraries", list(map(localize, _libraries(facts)))),
         (
             "found",
-            [f"{localize('PROBLEM' if f.grave else 'note')}: {localize(f.what)}" for f in found]
+            [
+                f"{localize('PROBLEM' if f.grave else 'note')}{localize(': ')}{localize(f.what)}"
+                for f in found
+            ]
             or [localize("nothing wrong")],
         ),
         ("what to do", list(_advice(found))),

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import sagax._report.page as page
 from sagax._report.facts import collect_facts
 from sagax._src.api import compile_log
+from sagax._src.diagnostics.wording import localized
 
 
 @contextlib.contextmanager
@@ -27,4 +28,4 @@ def write_report(path: str, script: str) -> Iterator[None]:
         text = page.render_page(collect_facts(compile_log.counters()), title, seconds)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        print(f"sagax: the report is in {path}", file=sys.stderr)
+        print(localized(f"sagax: the report is in {path}"), file=sys.stderr)
