@@ -3,12 +3,14 @@
 import functools
 import itertools
 import re
+from typing import Any
 
 import pytest
 
 import english_texts
 import sagax
 import sagax.numpy as snp
+from sagax._src import config
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust
 from sagax._src.diagnostics.render import as_json, page, plain
 from sagax._src.languages import chinese
@@ -136,7 +138,7 @@ def test_parts_of_sentences_are_worded_and_names_are_not():
 )
 def test_the_environment_chooses_the_language(environ, language):
     assert language_of(environ) == language
-    assert sagax._src.config.from_environment(environ).lang == language
+    assert config.from_environment(environ).lang == language
 
 
 def test_columns_and_wrapping():
@@ -203,8 +205,9 @@ def test_json_is_english_in_each_language():
 
 
 def test_a_message_without_a_first_line_gets_one():
+    wrong: Any = "a"
     with pytest.raises(TypeError) as caught:
-        sagax.grad(lambda x: x, argnums="a")(snp.ones(3))
+        sagax.grad(lambda x: x, argnums=wrong)(snp.ones(3))
     with sagax.config.context(lang="zh"):  # the text is made when it is read
         first, second, *_ = str(caught.value).splitlines()
     assert first.startswith("grad：参数 argnums 必须是")
