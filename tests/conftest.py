@@ -31,6 +31,13 @@ DATA = TESTS / "data"
 for _name in list(os.environ):
     if _name.startswith(("SAGAX_", "JAX_")) and not _name.endswith(("_PLATFORMS", "_CACHE_DIR")):
         del os.environ[_name]
+for _name in (
+    "LC_ALL",
+    "LC_MESSAGES",
+    "LANG",
+):  # a Chinese locale would choose the language of texts
+    if os.environ.get(_name, "").lower().startswith("zh"):
+        os.environ[_name] = "C.UTF-8"
 
 # Compiled programs are kept in a folder of this run, which its processes share and which ends with it.
 os.environ.pop("JAX_COMPILATION_CACHE_DIR", None)
@@ -52,7 +59,7 @@ hypothesis.settings.load_profile("suite")
 # Tiers. Each test is of one: `unit` compiles little or nothing, `process` starts processes, `compile` is the rest. Some
 # are `slow`, too: `make test-fast` leaves them out, and those of `process`, but keeps `smoke`. Names begin so.
 _UNIT = tuple(
-    "autofix/test_repairs.py check/ core/dims/ core/test_operands.py diagnostics/ function_analysis/ trees/ "
+    "autofix/test_repairs.py check/ core/dims/ core/test_operands.py diagnostics/ function_analysis/ languages/ trees/ "
     "test_architecture.py test_config.py test_docs.py::test_paths".split()
 )
 _PROCESS = tuple(
@@ -72,6 +79,7 @@ _SLOW = re.compile(
     r"|autofix/test_(form_repairs|proof|silent_findings|silent_repairs)|callbacks/test_callbacks|diagnostics/test_(leaks|pages|user_exceptions)"
     r"|experimental/test_(checkify|jet|sparse|pallas_ops|pallas_triton)|experimental/test_pallas\.py::test_random|higher_order/test_references|numpy/test_indexing"
     r"|primitives/test_gather_scatter|scipy/test_(optimize_rotations|signal)"
+    r"|languages/test_chinese\.py::test_no_text_is_missing\[(advice|expected)"
     r"|ui/test_ui\.py::test_explained|lowering/test_exact|test_profiler|check/test_command\.py::test_the_examples"
 )
 

@@ -25,6 +25,7 @@ MAX_LINES = 1000
 LAYERS = (
     "_ignores",  # beside _src: the checks of source read it, and load nothing else
     "lazy_import",
+    "languages",  # the check of sources words its findings by it
     "fork_locks",
     "xla",
     "source_stacks",

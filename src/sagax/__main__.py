@@ -18,6 +18,7 @@ import sagax._check.command as checking
 from sagax import _completion as completion
 from sagax._autofix.notebooks import notebook_text
 from sagax._src.diagnostics.boundary import user_traceback
+from sagax._src.languages.arguments import Parser, localize
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import compilation_cache
 
@@ -63,7 +64,7 @@ def serve() -> int:
     except ModuleNotFoundError as error:
         if error.name not in ("pygls", "lsprotocol"):
             raise
-        print("sagax lsp needs pygls: pip install 'sagax[lsp]'", file=sys.stderr)
+        print(localize("sagax lsp needs pygls: pip install 'sagax[lsp]'"), file=sys.stderr)
         return 2
     server.create().start_io()
     return 0
@@ -71,15 +72,14 @@ def serve() -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Parse the command line and do what it asks; the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="sagax",
-        description="sagax: function transformations on XLA",
-        epilog=_STATUSES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = Parser(
+        prog="sagax", description="sagax: function transformations on XLA", raw_epilog=_STATUSES
     )
     parser.add_argument("--version", action="version", version=f"sagax {sagax.__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
-    runner = commands.add_parser("run", help="run a program with `import jax` meaning sagax")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    runner = commands.add_parser(
+        "run", help=localize("run a program with `import jax` meaning sagax")
+    )
     runner.add_argument(
         "--report", metavar="OUT.html", help="write a page about where time and memory go"
     )
@@ -87,29 +87,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         "script", metavar="SCRIPT.py or NOTEBOOK.ipynb", help="written for jax or for sagax"
     )
     runner.add_argument("args", nargs=argparse.REMAINDER, help="the arguments of the script")
-    compared = commands.add_parser("report", help="compare two pages of `sagax run --report`")
+    compared = commands.add_parser(
+        "report", help=localize("compare two pages of `sagax run --report`")
+    )
     compared.add_argument("old", metavar="OLD.html", help="the page of the run before")
     compared.add_argument("new", metavar="NEW.html", help="the page of the run after")
     explainer = commands.add_parser(
-        "explain", help="run a program with all checks on, find repairs, try them, show them"
+        "explain",
+        help=localize("run a program with all checks on, find repairs, try them, show them"),
     )
     explain_options.add_options(explainer)
     checker = commands.add_parser(
-        "check", help="find mistakes in source files without running them"
+        "check", help=localize("find mistakes in source files without running them")
     )
     checking.add_options(checker)
     commands.add_parser(
-        "doctor", help="find out why a device is missing or fails to start, and what to do"
+        "doctor",
+        help=localize("find out why a device is missing or fails to start, and what to do"),
     )
     cached = commands.add_parser(
-        "cache", help="show where compiled programs are kept, and how many"
+        "cache", help=localize("show where compiled programs are kept, and how many")
     )
     cached.add_argument("--clear", action="store_true", help="remove them")
     commands.add_parser(
-        "lsp", help="serve an editor: findings, explanations and fixes (needs sagax[lsp])"
+        "lsp", help=localize("serve an editor: findings, explanations and fixes (needs sagax[lsp])")
     )
     completed = commands.add_parser(
-        "completion", help="print what a shell needs to complete commands, options and files"
+        "completion",
+        help=localize("print what a shell needs to complete commands, options and files"),
     )
     completed.add_argument(
         "shell",
@@ -130,14 +135,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.command == "doctor":
         return doctoring.main()
     if options.command == "cache":
-        print(compilation_cache.report(clear_first=options.clear))
+        for line in compilation_cache.report(clear_first=options.clear).splitlines():
+            print(localize(line))
         return 0
     if options.command == "lsp":
         return serve()
     if options.command == "report":
         return comparing.main(options.old, options.new)
     if not os.path.isfile(options.script):
-        parser.error(f"there is no file {options.script}")
+        parser.error(localize(f"there is no file {options.script}"))
     watched = contextlib.nullcontext()
     if options.report:
         watched = reporting.write_report(options.report, options.script)

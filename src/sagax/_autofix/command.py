@@ -18,6 +18,7 @@ from sagax._src.diagnostics import render
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.diagnostics.hook import use_color
 from sagax._src.diagnostics.model import Diagnostic, Trust
+from sagax._src.diagnostics.wording import localized
 
 # errors of a file that Python cannot read: its own message shows the place
 _NOT_PYTHON = {"SyntaxError", "IndentationError", "TabError", "UnicodeDecodeError"}
@@ -28,7 +29,7 @@ def main(options: argparse.Namespace) -> int:
     if re.fullmatch(r"SX\d{4}", options.script):
         return error_pages.print_page(options.script)
     if not os.path.isfile(options.script):
-        print(f"there is no file {options.script}", file=sys.stderr)
+        print(localized(f"there is no file {options.script}"), file=sys.stderr)
         return 2
     trials = Trials.HARMLESS
     for chosen, kind in (
@@ -38,7 +39,8 @@ def main(options: argparse.Namespace) -> int:
     if not options.json:
         again = ", and again for each repair that it tries (--once: never)"
         again = "" if options.once else again + (", then in a sandbox" if options.sandbox else "")
-        print(f"explain runs {options.script} once{again}, with its side effects", file=sys.stderr)
+        notice = f"explain runs {options.script} once{again}, with its side effects"
+        print(localized(notice), file=sys.stderr)
     try:
         found = explain(options.script, options.args, options.seconds, trials)
     except ArgumentValueError as error:  # a file that is not what it seems
@@ -49,7 +51,8 @@ def main(options: argparse.Namespace) -> int:
         if found.outcome.status in ("clean", "exit"):
             return found.outcome.code
         print(
-            found.outcome.traceback or f"the program ended: {found.outcome.status}", file=sys.stderr
+            found.outcome.traceback or localized(f"the program ended: {found.outcome.status}"),
+            file=sys.stderr,
         )
         return 1
     if diagnostic.error in _NOT_PYTHON and not options.json:
@@ -71,7 +74,7 @@ def main(options: argparse.Namespace) -> int:
         ways = "" if options.once else " (--yes tries them, --sandbox without its effects)"
         if options.sandbox:
             ways = " (--yes tries them nevertheless)"
-        print(f"  repairs were not tried: {found.not_tried}{ways}")
+        print(localized(f"  repairs were not tried: {found.not_tried}{ways}"))
     if options.apply:
         apply_one(diagnostic, found.texts)
     return 1
@@ -89,7 +92,7 @@ def _show(found: Explanation, diagnostic: Diagnostic) -> None:
     else:
         print(render.page(diagnostic))
     if diagnostic.code:
-        print(f"  more: sagax explain {diagnostic.code}")
+        print(localized(f"  more: sagax explain {diagnostic.code}"))
 
 
 def apply_one(diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:
@@ -97,22 +100,23 @@ def apply_one(diagnostic: Diagnostic, texts: Mapping[str, str]) -> None:
     tried = (Trust.PROVEN, Trust.RAN)
     choices = [s for s in diagnostic.suggestions if s.edits and s.trust in tried]
     if any(file.endswith(".ipynb") for file in texts):
-        print("a notebook is not rewritten: make the edit in its cell")
+        print(localized("a notebook is not rewritten: make the edit in its cell"))
         return
     if not choices:
-        print("no repair was tried with success, so there is none to apply")
+        print(localized("no repair was tried with success, so there is none to apply"))
         return
     for i, choice in enumerate(choices, 1):
-        print(f"  {i}. {choice.title} ({choice.trust.value})")
+        print(f"  {i}. {localized(choice.title)} ({localized(choice.trust.value)})")
     try:
-        answer = input(f"apply which? [1-{len(choices)}, Enter for none] ").strip()
+        question = f"apply which? [1-{len(choices)}, Enter for none] "
+        answer = input(localized(question)).strip()
     except EOFError:  # not interactive
         answer = ""
     if answer.isdigit() and 1 <= int(answer) <= len(choices):
         try:
             files = rewrite(choices[int(answer) - 1].edits, texts)
         except (ChangedFileError, OSError) as error:
-            print(f"nothing was changed: {error}", file=sys.stderr)
+            print(localized(f"nothing was changed: {error}"), file=sys.stderr)
             return
         for file in files:
-            print(f"changed {file}")
+            print(localized(f"changed {file}"))

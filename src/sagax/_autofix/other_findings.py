@@ -7,6 +7,7 @@ from typing import Any
 from sagax._autofix.repairs.case import Facts
 from sagax._autofix.run_task import Outcome
 from sagax._src.diagnostics.spans import display_line
+from sagax._src.diagnostics.wording import localized
 
 __all__ = ["others_as_json", "other_findings", "others_as_text"]
 
@@ -24,7 +25,7 @@ def others_as_text(outcome: Outcome) -> str:
         diagnostic, at = facts.diagnostic, facts.diagnostic.primary
         place = f"{display_line(at.file, at.line)}: " if at is not None else ""
         message = " ".join(diagnostic.message.split())
-        lines.append(f"also {place}{diagnostic.error}: {message}")
+        lines.append(localized(f"also {place}{diagnostic.error}: {message}"))
     return "\n".join(lines)
 
 

@@ -10,6 +10,7 @@ from sagax._check.check import check
 from sagax._check.files import Source, find, read, read_text
 from sagax._check.findings import INVALID, UNREADABLE, Finding
 from sagax._check.formats import FORMATS
+from sagax._src.languages.arguments import Parser, localize
 
 __all__ = ["add_options", "main", "run"]
 
@@ -41,7 +42,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Parse the arguments of `python -m sagax check`, and check; return the exit status."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m sagax check", description="Check source files without running them."
     )
     add_options(parser)
@@ -98,9 +99,10 @@ def _prefixes(options: list[str]) -> tuple[str, ...]:
 
 def _summarize(findings: list[Finding], files: int) -> None:
     if not findings:
-        print("no findings" if files else "no files", file=sys.stderr)
+        print(localize("no findings" if files else "no files"), file=sys.stderr)
         return
     count = len(findings)
     codes = sorted({f.code for f in findings if f.code.startswith("SX")})
-    print(f"{count} finding{'s' if count > 1 else ''}", end="", file=sys.stderr)
-    print(f"; python -m sagax explain {codes[0]} explains" if codes else "", file=sys.stderr)
+    print(localize(f"{count} finding{'s' if count > 1 else ''}"), end="", file=sys.stderr)
+    more = f"; python -m sagax explain {codes[0]} explains" if codes else ""
+    print(localize(more), file=sys.stderr)

@@ -1,4 +1,7 @@
-"""Print findings: as text, concisely, as JSON, SARIF, or annotations of GitHub."""
+"""Print findings: as text, concisely, as JSON, SARIF, or annotations of GitHub.
+
+JSON and SARIF are for programs, and English in each language.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sagax._check.findings import INVALID, NAMES, UNREADABLE, Finding, is_warning
+from sagax._src.languages.arguments import localize
 
 __all__ = ["FORMATS"]
 
@@ -21,7 +25,7 @@ def full(findings: Sequence[Finding]) -> str:
 def _full(finding: Finding) -> str:
     gutter = len(str(finding.end_line))
     rows = [
-        f"{finding.code} {finding.name}: {finding.message}",
+        f"{finding.code} {finding.name}: {localize(finding.message)}",
         f"{' ' * gutter}--> {finding.place}",
     ]
     if finding.source:
@@ -34,13 +38,13 @@ def _full(finding: Finding) -> str:
             f"{' ' * gutter} | {marks}",
         ]
     if finding.help:
-        rows.append(f"{' ' * gutter} = help: {finding.help}")
+        rows.append(f"{' ' * gutter} = {localize('help')}{localize(': ')}{localize(finding.help)}")
     return "\n".join(rows) + "\n"
 
 
 def concise(findings: Sequence[Finding]) -> str:
     """Show each finding on a line."""
-    return "\n".join(f"{finding.place}: {finding.code} {finding.message}" for finding in findings)
+    return "\n".join(f"{f.place}: {f.code} {localize(f.message)}" for f in findings)
 
 
 def as_json(findings: Sequence[Finding]) -> str:
@@ -121,9 +125,8 @@ def github(findings: Sequence[Finding]) -> str:
         if finding.line == finding.end_line:
             place += f",col={finding.column + 1},endColumn={finding.end_column + 1}"
         title = "" if finding.code in (INVALID, UNREADABLE) else f",title=sagax ({finding.code})"
-        rows.append(
-            f"::{kind} {place}{title}::{_data(f'{finding.place}: {finding.code} {finding.message}')}"
-        )
+        text = f"{finding.place}: {finding.code} {localize(finding.message)}"
+        rows.append(f"::{kind} {place}{title}::{_data(text)}")
     return "\n".join(rows)
 
 

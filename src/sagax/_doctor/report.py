@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from sagax._doctor.facts import Facts, Library, Start
 from sagax._doctor.rules import Finding
+from sagax._src.languages.arguments import localize
 
 # Variables, besides options, that affect devices.
 _VARIABLE_PREFIXES = ("CUDA_", "XLA_", "NVIDIA_", "TF_CPP_", "NCCL_")
@@ -17,19 +18,23 @@ def format_report(facts: Facts, found: Sequence[Finding]) -> str:
     parts = [
         ("versions", [f"{name} {version}" for name, version in facts.versions.items()]),
         ("environment variables that change behaviour", list(_variables(facts))),
-        ("devices", list(_devices(facts))),
-        ("NVIDIA's driver", list(_driver(facts))),
-        ("CUDA libraries", list(_libraries(facts))),
+        ("devices", list(map(localize, _devices(facts)))),
+        ("NVIDIA's driver", list(map(localize, _driver(facts)))),
+        ("CUDA libraries", list(map(localize, _libraries(facts)))),
         (
             "found",
-            [f"{'PROBLEM' if f.grave else 'note'}: {f.what}" for f in found] or ["nothing wrong"],
+            [
+                f"{localize('PROBLEM' if f.grave else 'note')}{localize(': ')}{localize(f.what)}"
+                for f in found
+            ]
+            or [localize("nothing wrong")],
         ),
         ("what to do", list(_advice(found))),
     ]
     sections = []
     for title, lines in parts:
-        body = "\n".join(f"  {line}" for line in lines) if lines else "  none"
-        sections.append(f"{title}\n{body}")
+        body = "\n".join(f"  {line}" for line in lines) if lines else f"  {localize('none')}"
+        sections.append(f"{localize(title)}\n{body}")
     return "\n\n".join(sections)
 
 
@@ -89,6 +94,6 @@ def _library_text(library: Library) -> str:
 
 def _advice(found: Sequence[Finding]) -> Iterator[str]:
     if not found:
-        yield "nothing"
+        yield localize("nothing")
     for i, todo in enumerate(dict.fromkeys(f.todo for f in found), 1):
-        yield f"{i}. {todo}"
+        yield f"{i}. {localize(todo)}"

@@ -20,6 +20,7 @@ from sagax._check.files import read_text
 from sagax._check.findings import Finding, is_warning
 from sagax._lsp import programs
 from sagax._lsp.diffs import replacements
+from sagax._src.languages.arguments import localize
 
 __all__ = ["create"]
 
@@ -157,7 +158,9 @@ def _position(lines: list[str], line: int, column: int) -> types.Position:
 
 
 def _diagnostic(finding: Finding, lines: list[str]) -> types.Diagnostic:
-    message = finding.message + (f"\nhelp: {finding.help}" if finding.help else "")
+    message = localize(finding.message)
+    if finding.help:
+        message += f"\n{localize('help')}{localize(': ')}{localize(finding.help)}"
     return types.Diagnostic(
         range=types.Range(
             _position(lines, finding.line - 1, finding.column),
@@ -188,11 +191,16 @@ def _range(span: dict[str, Any], lines: list[str]) -> types.Range:
 def _explained(one: dict[str, Any], uri: str, lines: list[str]) -> types.Diagnostic | None:
     if one["primary"]["file"] != _path(uri):
         return None
-    parts = [one["headline"]]
+    parts = [localize(one["headline"])]
     if one.get("depends"):
-        parts.append("depends on: " + ", ".join(one["depends"]))
-    parts += [f"note: {note}" for note in one.get("notes", ())]
-    parts += [f"fix ({s['grade']}): {s['title']}" for s in _ordered(one)]
+        parts.append(f"{localize('depends on')}{localize(': ')}" + ", ".join(one["depends"]))
+    parts += [
+        f"{localize('note')}{localize(': ')}{localize(note)}" for note in one.get("notes", ())
+    ]
+    parts += [
+        f"{localize('fix')} ({localize(s['grade'])}){localize(': ')}{localize(s['title'])}"
+        for s in _ordered(one)
+    ]
     related = [
         types.DiagnosticRelatedInformation(
             types.Location(f"file://{step['file']}", _step_range(step)),

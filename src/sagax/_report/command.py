@@ -13,6 +13,7 @@ from sagax._report.facts import collect_facts
 from sagax._report.measured import Recorder
 from sagax._src import config
 from sagax._src.api import compile_log
+from sagax._src.diagnostics.wording import localized
 
 
 @contextlib.contextmanager
@@ -37,4 +38,4 @@ def write_report(path: str, script: str) -> Iterator[None]:
         text = page.render_page(facts, title, seconds, recorder.memory)
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        print(f"sagax: the report is in {path}", file=sys.stderr)
+        print(localized(f"sagax: the report is in {path}"), file=sys.stderr)

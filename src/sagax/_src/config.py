@@ -25,6 +25,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from sagax._src import fork_locks, tuning
 from sagax._src.frozen_class import record
+from sagax._src.languages.choice import language_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -323,7 +324,7 @@ class Settings:
     log_compiles: bool = _row(flag, False, "log each compilation")
     progress_after: float = _row(number, 2.0, "seconds until a line tells what runs; 0: never")
     loop_progress: str = _row(choice("auto", "always", "never"), "auto", "where loops show bars")
-    lang: str = _row(choice("en", "zh"), "en", "the language of the first lines of errors")
+    lang: str = _row(choice("en", "zh"), "en", "the language of texts; else that of the locale")
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
     traceback: str = _row(
         choice("short", "full", "off"),
@@ -634,7 +635,7 @@ def _applied(settings: Settings, changes: Changes) -> Settings:
 
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """Read the defaults from environment variables; SAGAX_X64 has priority over JAX_ENABLE_X64."""
-    settings = _interned(_DEFAULTS)
+    settings = _interned(_DEFAULTS).replace(lang=language_of(environ))
     for option, value in _options_of(environ):
         settings = _applied(settings, _set(option, value))
     return settings

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from sagax._src.diagnostics.base import SagaxError
 from sagax._src.diagnostics.boundary import hide_frames
 from sagax._src.diagnostics.spans import display_path, is_installed
+from sagax._src.diagnostics.wording import in_users_language
 from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING or lazy_imports():
@@ -59,8 +60,10 @@ def _print_in_color(error: SagaxError, stream: TextIO) -> None:
 def _more(error: SagaxError) -> str:
     """Return the line that says how to learn more about an uncaught error."""
     script = sys.argv[0] if sys.argv else ""  # also under `sagax run`
-    page = f"sagax explain {error.code} tells more"
+    page = f"sagax explain {error.code}"
     path = os.path.abspath(script)
     if not script.endswith((".py", ".ipynb")) or not os.path.isfile(path) or is_installed(path):
-        return f"{page}\n"
-    return f"{page}; sagax explain {display_path(path)} tries fixes\n"
+        return in_users_language("{command} tells more", command=page) + "\n"
+    other = f"sagax explain {display_path(path)}"
+    template = "{command} tells more; {other} tries fixes"
+    return in_users_language(template, command=page, other=other) + "\n"

@@ -15,14 +15,18 @@ message
 
 from __future__ import annotations
 
+import dataclasses
 import html as html_module
-import textwrap
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from sagax._src import config
 from sagax._src.diagnostics.edits import diff
 from sagax._src.diagnostics.model import Diagnostic, Label, Severity, Span, Step, Suggestion, Trust
 from sagax._src.diagnostics.spans import display_line, excerpt, line_in_cell
+from sagax._src.diagnostics.wording import in_users_language, localized
+from sagax._src.languages.widths import columns, wrap
 
 
 class _StyledText(NamedTuple):
@@ -35,8 +39,8 @@ class _StyledText(NamedTuple):
 _Line = list[_StyledText]
 
 _WIDTH = 79
-_WRAP_OPTIONS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
 _MAX_EXPRESSION = 40
+_OF_FUNCTION = re.compile(r"((?:\w+ of )?[\w.<>\[\]]+): (.+)")
 
 
 def plain(diagnostic: Diagnostic) -> str:
@@ -58,6 +62,7 @@ _MAX_LINES = 25
 
 def _layout(d: Diagnostic, wrapped: bool = False) -> Iterator[_Line]:
     """Yield all lines; of the suggestions the first, and those that fit on a screen."""
+    d = _worded(d)
     lines = list(_message_lines(d, wrapped))
     for i, suggestion in enumerate(d.suggestions):
         found = list(_suggestion_lines(suggestion))
@@ -65,6 +70,35 @@ def _layout(d: Diagnostic, wrapped: bool = False) -> Iterator[_Line]:
             break
         lines += found
     yield from lines
+
+
+def _worded(d: Diagnostic) -> Diagnostic:
+    """Return a diagnostic in the language of the settings; its message stays, to be searched for."""
+    if config.current().lang == "en":
+        return d
+    head = d.message.partition("\n")[0]
+    first = localized(d.headline or head)
+    if first == head and (named := _OF_FUNCTION.fullmatch(head)):
+        function, text = named.groups()
+        worded = localized(text)
+        first = head if worded == text else f"{function}{_colon()}{worded}"
+    return dataclasses.replace(
+        d,
+        headline="" if first == head else first,
+        labels=tuple(dataclasses.replace(x, text=localized(x.text)) for x in d.labels),
+        context=tuple(localized(phrase) for phrase in d.context),
+        notes=tuple(localized(note) for note in d.notes),
+        suggestions=tuple(
+            dataclasses.replace(
+                s,
+                title=localized(s.title),
+                held=tuple(map(localized, s.held)),
+                missing=tuple(map(localized, s.missing)),
+                cost=localized(s.cost),
+            )
+            for s in d.suggestions
+        ),
+    )
 
 
 def _message_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
@@ -79,7 +113,9 @@ def _message_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
         yield from _label_lines(label)
     yield from _provenance_lines(d, wrapped)
     if d.context:
-        for line in _wrap("while " + ", ".join(d.context), _WIDTH - 2):
+        between = localized(", ")
+        phrases = in_users_language("while {phrases}", phrases=between.join(d.context))
+        for line in _wrap(phrases, _WIDTH - 2):
             yield [_StyledText("  " + line, "context")]
     for note in d.notes:
         yield from _paragraph("note", note)
@@ -102,17 +138,23 @@ def _title(d: Diagnostic) -> str:
 
 def _wrap(text: str, width: int) -> list[str]:
     """Break a text into lines; the lines after the first are to be indented by 2."""
-    return textwrap.wrap(" ".join(text.split()), width, subsequent_indent="  ", **_WRAP_OPTIONS)
+    return wrap(" ".join(text.split()), width, "  ")
 
 
 def _paragraph(title: str, text: str) -> Iterator[_Line]:
     first, *rest = text.split("\n")
-    head, *more = textwrap.wrap(first, _WIDTH - len(title) - 4, **_WRAP_OPTIONS) or [""]
-    yield [_StyledText(f"  {title}: ", title.strip()), _StyledText(head)]
+    role = title.strip()
+    title = title.replace(role, localized(role))
+    head, *more = wrap(first, _WIDTH - columns(title) - 4) or [""]
+    yield [_StyledText(f"  {title}{_colon()}", role), _StyledText(head)]
     for line in more:
         yield [_StyledText("    " + line)]
     for line in rest:
         yield [_StyledText("    " + line)]
+
+
+def _colon() -> str:
+    return localized(": ")
 
 
 def _location(span: Span) -> str:
@@ -126,7 +168,9 @@ def _label_lines(label: Label) -> Iterator[_Line]:
     yield [_StyledText("  --> ", "frame"), _StyledText(f"{_location(span)}{inside}", "location")]
     lines = excerpt(span)
     if not lines:
-        known = "" if span.file.startswith("<") else " (this source is missing or has changed)"
+        known = ""
+        if not span.file.startswith("<"):
+            known = localized(" (this source is missing or has changed)")
         if label.text or known:
             yield [_StyledText(f"      {label.text}{known}".rstrip(), "frame")]
         return
@@ -150,15 +194,19 @@ def _shown_number(span: Span, number: int | None) -> str:
 
 def _provenance_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
     if d.depends:
-        noun = "argument" if len(d.depends) == 1 else "arguments"
-        of = f" ({noun} of {d.function})" if d.function else ""
-        yield from _paragraph("depends on", _join_names(d.depends) + of)
+        one = len(d.depends) == 1
+        names = _join_names(d.depends)
+        if d.function:
+            noun = "argument" if one else "arguments"
+            template = f"{{names}} ({noun} of {{function}})"
+            names = in_users_language(template, names=names, function=d.function)
+        yield from _paragraph("depends on", names)
     # the last step is often the offending expression itself, which an excerpt shows already
     excerpts = [label.span for label in d.labels]
     chain = [step for step in d.chain if step.span not in excerpts]
     if not chain:
         return
-    yield [_StyledText("  through:", "note")]
+    yield [_StyledText(f"  {localized('through')}{_colon().rstrip()}", "note")]
     rows = [
         (_line_location(step), _expression(step), _operations(step), step.aval) for step in chain
     ]
@@ -184,7 +232,10 @@ def _provenance_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
 
 def _join_names(names: tuple[str, ...], most: int = 8) -> str:
     shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    if len(names) <= most:
+        return shown
+    template = "{names} and {count} more"
+    return in_users_language(template, names=shown, count=len(names) - most)
 
 
 def _line_location(step: Step) -> str:
@@ -199,18 +250,21 @@ def _expression(step: Step) -> str:
 def _operations(step: Step) -> str:
     names = step.what.split(", ")
     what = step.what if len(names) <= 3 else f"{names[0]}, ..., {names[-1]}"
-    return what if step.times < 3 else f"{what} ({step.times} times)"
+    if step.times < 3:
+        return what
+    return in_users_language("{names} ({count} times)", names=what, count=step.times)
 
 
 def _suggestion_lines(suggestion: Suggestion) -> Iterator[_Line]:
     s = suggestion
     name = "allow" if s.allows else "fix"
-    grade = {Trust.ADVICE: "", Trust.SUGGESTED: " (not tried)"}.get(s.trust, f" ({s.trust.value})")
-    yield from _paragraph(name, s.title + grade)
+    grade = {Trust.ADVICE: "", Trust.SUGGESTED: "not tried"}.get(s.trust, s.trust.value)
+    graded = in_users_language("{title} ({grade})", title=s.title, grade=localized(grade))
+    yield from _paragraph(name, graded if grade else s.title)
     if s.held:
-        yield from _paragraph("  compared", "; ".join(s.held))
+        yield from _paragraph("  compared", localized("; ").join(s.held))
     if s.missing and s.trust is Trust.RAN:
-        yield from _paragraph("  not compared", "; ".join(s.missing))
+        yield from _paragraph("  not compared", localized("; ").join(s.missing))
     if s.cost:
         yield from _paragraph("  cost", s.cost)
     for line in diff(suggestion.edits).splitlines():

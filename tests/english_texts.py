@@ -1,0 +1,318 @@
+"""Collect the English texts that users read from the sources, as templates with placeholders.
+
+A text is what reaches a *sink*: the title of a `Candidate`, the message of a finding of `check`, `help=` of an option.
+Conditional parts are expanded, so that each template is a whole sentence: `f"{n} item{'s' if n > 1 else ''}"` gives
+"{n} item" and "{n} items". What flows into a sink through a parameter is looked up at the calls of the function.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "sagax"
+MOST = 64  # variants of one text
+
+_SITES = dict[str, set[tuple[int, str]]]  # names of functions: positions and keywords of texts
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _placeholder(node: ast.expr) -> str:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Call(
+            func=ast.Attribute(value=ast.Constant()), args=[first, *_]
+        ):  # ", ".join(names)
+            return _placeholder(first)
+        case ast.Call(func=func):
+            return _placeholder(func)
+        case ast.Subscript(value=value):
+            return _placeholder(value)
+    return "value"
+
+
+class _Module:
+    """Hold a parsed file, the function around each node, and what is assigned to names in each function."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.functions: dict[ast.AST, ast.AST] = {}
+        self.values: dict[tuple[ast.AST, str], list[ast.expr]] = {}
+        self._enter(self.tree, self.tree)
+
+    def _enter(self, node: ast.AST, function: ast.AST) -> None:
+        for child in ast.iter_child_nodes(node):
+            self.functions[child] = function
+            match child:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    self.values.setdefault((function, name), []).append(value)
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=parts)):
+                    for target, value in zip(names, parts, strict=False):
+                        if isinstance(target, ast.Name):
+                            self.values.setdefault((function, target.id), []).append(value)
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.IfExp() as choice):
+                    for side in (choice.body, choice.orelse):
+                        for target, value in zip(names, getattr(side, "elts", ()), strict=False):
+                            if isinstance(target, ast.Name):
+                                self.values.setdefault((function, target.id), []).append(value)
+                case ast.NamedExpr(target=ast.Name(id=name), value=value):
+                    self.values.setdefault((function, name), []).append(value)
+                case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=value):
+                    old = self.values.get((function, name), [])
+                    more = [ast.BinOp(x, ast.Add(), value) for x in old]
+                    self.values[function, name] = old + more
+                case _:
+                    pass
+            inner = child if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+            self._enter(child, inner)
+
+    def assigned(self, name: str, function: ast.AST) -> list[ast.expr]:
+        return self.values.get((function, name)) or self.values.get((self.tree, name)) or []
+
+
+class _Names:
+    """Name the placeholders of one template: equal expressions have one name, different ones differ."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, str] = {}
+
+    def __call__(self, node: ast.expr, form: str = "") -> str:
+        text = ast.unparse(node) + form
+        if text not in self.known:
+            base = _placeholder(node)
+            taken = set(self.known.values())
+            free = (f"{base}{i}" if i else base for i in itertools.chain([0], itertools.count(2)))
+            self.known[text] = next(name for name in free if name not in taken)
+        return "{" + self.known[text] + "}"
+
+
+_WORDED = (ast.Constant, ast.JoinedStr, ast.IfExp, ast.BoolOp, ast.BinOp, ast.Subscript, ast.Call)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _formatted(part: ast.expr, again: Callable[[ast.expr], list[str]], names: _Names) -> list[str]:
+    """Return the texts of one part of an f-string; `{x}`, `{x!r}` and `{x:.3g}` differ."""
+    if not isinstance(part, ast.FormattedValue):
+        return again(part)
+    if part.conversion == -1 and part.format_spec is None:
+        return again(part.value)
+    spec = "" if part.format_spec is None else ast.unparse(part.format_spec)
+    return [names(part.value, f"!{part.conversion}{spec}")]
+
+
+def _names_behind(module: _Module, node: ast.expr, function: ast.AST) -> set[str]:
+    """Return the names that an expression is made of, directly or through assignments."""
+    found: set[str] = set()
+    todo = set().union(*map(_names_in, _flatten(node)))
+    while todo:
+        name = todo.pop()
+        found.add(name)
+        for value in module.values.get((function, name), ()):
+            if isinstance(value, _WORDED) and not isinstance(value, ast.Call):
+                todo |= _names_in(value) - found
+    return found
+
+
+def _variants(
+    module: _Module, node: ast.expr, function: ast.AST, names: _Names, depth: int = 0
+) -> list[str]:
+    """Return all texts that an expression may be; a value that is not written in the source is a placeholder."""
+
+    def again(inner: ast.expr) -> list[str]:
+        return _variants(module, inner, function, names, depth + 1)
+
+    unknown = [names(node)]
+    if depth > 6:
+        return unknown
+    match node:
+        case ast.Constant(value=str(text)):
+            return [text.replace("{", "{{").replace("}", "}}")]
+        case ast.JoinedStr(values=values):
+            parts = [_formatted(v, again, names) for v in values]
+            return ["".join(chosen) for chosen in itertools.islice(itertools.product(*parts), MOST)]
+        case ast.IfExp(body=body, orelse=orelse):
+            return [*again(body), *again(orelse)]
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return [text for value in values for text in again(value)]
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            return [a + b for a in again(left) for b in again(right)][:MOST]
+        case ast.Subscript(value=ast.Dict(values=values)):
+            return [text for value in values for text in again(value)]
+        case ast.Call(func=ast.Name(id="localize" | "localized"), args=[text]):
+            return again(text)
+        case ast.Call(func=ast.Attribute(attr="depends")):
+            return [""]  # a sentence of its own, with a template of its own
+        case ast.Call(func=ast.Attribute(value=ast.Dict(values=values), attr="get"), args=args):
+            return [text for value in [*values, *args[1:]] for text in again(value)]
+        case ast.Name(id=name):
+            found: dict[str, None] = {}
+            for value in module.assigned(name, function):
+                known = isinstance(value, _WORDED) and name not in _names_in(value)
+                found.update(dict.fromkeys(again(value) if known else unknown))
+            return list(found) or unknown  # a parameter has the texts of the calls, too
+        case _:
+            return unknown
+
+
+def _sites_in(module: _Module, sites: _SITES) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """Yield the expressions that reach a sink, with the functions around them."""
+    for node, function in module.functions.items():
+        match node:
+            case ast.AugAssign(target=target, value=value):
+                if f"{_last_name(target)}.append" in sites:
+                    yield value, function
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                if f"{name}=" in sites:
+                    yield value, function
+            case _:
+                pass
+        if not isinstance(node, ast.Call):
+            continue
+        name = _last_name(node.func)
+        if name == "append" and isinstance(node.func, ast.Attribute):
+            name = f"{_last_name(node.func.value)}.append"
+        wanted = {*sites.get(name, ()), *sites.get("*", ())}
+        if not wanted:
+            continue
+        for position, keyword in wanted:
+            if 0 <= position < len(node.args):
+                found = node.args[position]
+                if not isinstance(found, ast.Starred):
+                    yield found, function
+            yield from ((k.value, function) for k in node.keywords if k.arg == keyword)
+
+
+def _flatten(node: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(node, ast.Tuple | ast.List):
+        for item in node.elts:
+            yield from _flatten(item)
+    elif not isinstance(node, ast.Starred):
+        yield node
+
+
+@functools.cache
+def _modules(pattern: str) -> list[_Module]:
+    return [_Module(path) for path in sorted(SOURCE.glob(pattern))]
+
+
+def _reads_as_words(text: str) -> bool:
+    """Return whether a text holds words besides source text, placeholders and commands."""
+    if text.startswith(("pip ", "sagax ")):
+        return False
+    plain = re.sub(r"`[^`]*`|\{\w*\}", "", text)
+    return re.search(r"[A-Za-z]{2,},? [A-Za-z(]", plain) is not None
+
+
+def normal(template: str) -> str:
+    """Return a template with numbers for the names of placeholders, which sources and catalogue choose freely."""
+    names: dict[str, int] = {}
+    return re.sub(
+        r"\{(\w*)\}",
+        lambda m: f"{{{names.setdefault(m[1], len(names))}}}" if m[1] else m[0],
+        template,
+    )
+
+
+def texts(patterns: Iterable[str], sites: _SITES) -> dict[str, str]:
+    """Return the templates that reach the sinks of some files, with a place that has each.
+
+    A sink of all calls ("*") is not followed through parameters: others may have the same name.
+    """
+    modules = [m for pattern in patterns for m in _modules(pattern)]
+    sites = {name: set(found) for name, found in sites.items()}
+    while "*" not in sites:  # until no further parameter leads to a sink
+        before = sum(map(len, sites.values()))
+        for module in modules:
+            for node, function in list(_sites_in(module, sites)):
+                for name in _names_behind(module, node, function):
+                    if isinstance(function, ast.FunctionDef):
+                        arguments = [
+                            a.arg for a in (*function.args.posonlyargs, *function.args.args)
+                        ]
+                        keywords = [a.arg for a in function.args.kwonlyargs]
+                        if name in (*arguments, *keywords):
+                            method = bool(arguments) and arguments[0] in ("self", "cls")
+                            at = arguments.index(name) - method if name in arguments else -1
+                            sites.setdefault(function.name, set()).add((at, name))
+        if sum(map(len, sites.values())) == before:
+            break
+    found: dict[str, str] = {}
+    for module in modules:
+        for node, function in _sites_in(module, sites):
+            for part in _flatten(node):
+                for text in _variants(module, part, function, _Names()):
+                    if _reads_as_words(text):
+                        place = f"{module.path.relative_to(SOURCE)}:{node.lineno}"
+                        found.setdefault(text, place)
+    return found
+
+
+_LIBRARY = [
+    "_src/**/*.py", "*.py", "numpy/**/*.py", "random/**/*.py", "lax/*.py", "nn/*.py", "scipy/**/*.py",
+]  # fmt: skip
+
+GROUPS: dict[str, tuple[list[str], _SITES]] = {
+    "fixes": (
+        ["_autofix/repairs/*.py"],
+        {"Candidate": {(1, "title")}},
+    ),
+    "proofs": (
+        ["_autofix/proof.py", "_autofix/search.py", "_autofix/side_effects.py", "_autofix/sandbox.py"],
+        {
+            "held.append": {(0, "")},
+            "missing.append": {(0, "")},
+            "effects.append": {(0, "")},
+            "Reference": {(0, "name")},
+            "replace": {(-1, "name")},
+            "cost=": set(),
+            "not_tried=": set(),
+        },
+    ),
+    "findings": (
+        ["_autofix/*.py", "_autofix/checks/*.py"],
+        {"add": {(1, "message")}},
+    ),
+    "check": (["_check/*.py"], {"report": {(2, "message"), (3, "help")}, "print": {(0, "")}}),
+    "doctor": (
+        ["_doctor/rules.py", "_doctor/report.py"],
+        {"Finding": {(1, "what"), (2, "todo")}},
+    ),
+    "commands": (
+        ["__main__.py", "_autofix/options.py", "_autofix/command.py", "_autofix/error_pages.py", "_report/*.py",
+         "_check/command.py", "_completion.py", "_autofix/other_findings.py"],
+        {
+            "*": {(-1, "help"), (-1, "description"), (-1, "epilog")},
+            "print": {(0, "")},
+            "error": {(0, "")},
+        },
+    ),
+    "notes": (
+        ["_src/diagnostics/*.py"],
+        {
+            "Label": {(1, "text")},
+            "notes.append": {(0, "")},
+            "notes=": set(),
+            "Details": {(4, "here")},
+            "Suggestion": {(1, "title")},
+            "advice=": set(),
+            "fix=": set(),
+        },
+    ),
+    "advice": (_LIBRARY, {"*": {(-1, "fix")}}),
+    "expected": (_LIBRARY, {"*": {(-1, "expected")}, "about": {(3, "expected")}}),
+}  # fmt: skip
