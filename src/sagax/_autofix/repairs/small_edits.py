@@ -20,11 +20,6 @@ from sagax._src.diagnostics.model import Edit
 
 KIND = "small_edit"
 _LIKELY, _UNLIKELY = 4, LAST_RESORT_RANK
-_OWN_REPAIRS = {
-    "JAXTypeError",
-    "JAXIndexError",
-    "KeyReuseError",
-}  # tracers and keys, which edits of values do not mend
 _MAX_OPERANDS = 6
 _MAX_PERMUTED = 4
 _MAX_TRIED = 10
@@ -64,8 +59,6 @@ class _Change(NamedTuple):
 
 def edit_expression(case: Case) -> Iterator[Candidate]:
     """Propose small edits with which the expression at fault, or a call that led there, can be evaluated."""
-    if _OWN_REPAIRS & set(case.facts.classes):
-        return
     found: list[Candidate] = []
     for depth, (source, node) in enumerate(_places(case)):
         for text, edits, change in _edits(case, source, node):
