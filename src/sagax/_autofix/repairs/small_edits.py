@@ -54,7 +54,9 @@ class _Change(NamedTuple):
     likely: bool = True  # another option changes what is computed
     option: str = ""
     widens: bool = False  # gives an operand another axis
-    doubtful: bool = False  # an axis in front, which broadcasting adds, or another function
+    doubtful: bool = (
+        False  # an axis in front, which broadcasting adds, a transpose, another function
+    )
 
 
 def edit_expression(case: Case) -> Iterator[Candidate]:
@@ -125,7 +127,8 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
         value = known[0] if known else None
         for text, title in _operand_forms(source, operand, value):
             front, widens = "[None" in text, "None" in text.removeprefix(source.primary(operand))
-            yield _Change(((operand, text),), title, False, widens=widens, doubtful=front)
+            moves = text.endswith(".T") or ".transpose(" in text
+            yield _Change(((operand, text),), title, False, widens=widens, doubtful=front or moves)
         for other in operands:
             if other is not operand and isinstance(other, (ast.Name, ast.Attribute, ast.Subscript)):
                 dtypes = {m.dtype for m in (*known, *case.measure(source, other))}
