@@ -131,8 +131,9 @@ class _Attempt:
 
     @property
     def assumes(self) -> bool:
-        """Return whether a step is one of several readings of the script."""
-        return any(c.assumes for c in self.steps)
+        """Return whether a step is one of several readings of the script, or hides what one before broke."""
+        patched = any(c.kind == small_edits.KIND for c in self.steps[1:])
+        return patched or any(c.assumes for c in self.steps)
 
     @property
     def dropped(self) -> tuple[str, ...]:
