@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ from sagax._autofix.other_findings import other_findings
 from sagax._autofix.proof import Proof, Reference, prove
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
 from sagax._autofix.repairs.locate import complete_facts
-from sagax._autofix.repairs.registry import propose
+from sagax._autofix.repairs.registry import propose, propose_general
 from sagax._autofix.repairs.source_file import Source
 from sagax._autofix.run_task import Outcome, Task
 from sagax._autofix.subprocess_runs import run, run_all, sandboxed_folders
@@ -131,8 +131,9 @@ class _Attempt:
 
     @property
     def assumes(self) -> bool:
-        """Return whether a step is one of several readings of the script."""
-        return any(c.assumes for c in self.steps)
+        """Return whether a step is one of several readings of the script, or hides what one before broke."""
+        patched = any(c.kind == small_edits.KIND for c in self.steps[1:])
+        return patched or any(c.assumes for c in self.steps)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -148,6 +149,10 @@ class _Ran(NamedTuple):
     assumes: bool
 
 
+_Queue = list[tuple[_Attempt, Facts]]
+_Candidates = Callable[[_Attempt, Facts], list[Candidate]]
+
+
 class _Search:
     def __init__(
         self,
@@ -159,7 +164,8 @@ class _Search:
     ) -> None:
         self.task = replace(task, trial=True, stdin=outcome.stdin)
         self.outcome, self.sources, self.facts = outcome, sources, facts
-        self.until = time.monotonic() + max(seconds, 4 * outcome.seconds)
+        self.seconds = max(seconds, 4 * outcome.seconds)
+        self.until = time.monotonic() + self.seconds
         self.timeout = 10.0 + 5 * outcome.seconds
         self.trials = 0
         self.untransformed: Outcome | None = None
@@ -168,27 +174,35 @@ class _Search:
         self.proven: list[Suggestion] = []
         self.ran: list[_Ran] = []
         self.cut_short = False  # whether a fix of the kind that runs was not tried
+        self.explored: list[_Attempt] = []  # whose candidates of known errors were tried
         self.rivals: list[Outcome] = []  # of small edits that are unlikely
         self.last_resort: list[Suggestion] = []  # shown only if nothing else is
         self.untried: list[Suggestion] = []
 
     def run(self) -> tuple[Suggestion, ...]:
-        start = _Attempt({}, ())
-        candidates = self.candidates(start, self.facts)
-        queue: list[tuple[_Attempt, Facts]] = []
-        self.level(start, self.facts, candidates, queue)
-        depth = 1
-        while queue and not self.done and depth < _MAX_EDITS and self.time_left():
-            pending, queue = queue, []
-            for state, facts in pending[:3]:
-                self.level(state, facts, self.candidates(state, facts), queue)
-                if self.done or not self.time_left():
-                    break
-            depth += 1
+        start = (_Attempt({}, ()), self.facts)
+        others = self.explore([start], self.candidates)
+        if not self.done:
+            self.trials, self.until = 0, max(self.until, time.monotonic() + self.seconds / 2)
+            self.explore([start, *others], self.all_candidates)
         shown = [*self.proven, *self.unproven()] or self.last_resort or self.untried
         # the first of each title
         shown = list({s.title: s for s in reversed(shown)}.values())[::-1]
         return tuple(shown[:MAX_SHOWN])
+
+    def explore(self, queue: _Queue, candidates: _Candidates) -> _Queue:
+        """Try candidates, and further ones on top where they show another mistake; return those states."""
+        found: _Queue = []
+        for depth in range(_MAX_EDITS):
+            if depth and (self.done or not self.time_left()):
+                break
+            pending, queue = queue, []
+            for state, facts in pending[:3]:
+                self.level(state, facts, candidates(state, facts), queue)
+                if self.done or not self.time_left():
+                    break
+            found += queue
+        return found
 
     def unproven(self) -> list[Suggestion]:
         """Return the suggestions that ran, verified if there is no result but theirs."""
@@ -232,31 +246,51 @@ class _Search:
 
     # -- candidates -----------------------------------------------------------------------------
 
-    def candidates(self, state: _Attempt, facts: Facts) -> list[Candidate]:
+    def case(self, state: _Attempt, facts: Facts) -> Case:
         sources = self.sources
         if state.texts:
             sources = read_sources(list(self.sources), state.texts)
             facts = complete_facts(facts, sources)
-        case = Case(facts, sources)
+        return Case(facts, sources)
+
+    def candidates(self, state: _Attempt, facts: Facts) -> list[Candidate]:
+        """Return the candidates of repairs that know the error."""
+        case = self.case(state, facts)
         found = propose(case)
-        tasks: list[Task] = []
+        self.explored.append(state)
+        if case.requests:
+            (outcome,) = self.measure(case, state)
+            if not state.texts and self.needs_untransformed():
+                self.untransformed = outcome
+            found = propose(Case(case.facts, case.sources, outcome.measured))
+        return found
+
+    def all_candidates(self, state: _Attempt, facts: Facts) -> list[Candidate]:
+        """Return these, if they were not tried, and those of repairs that know no error."""
+        tried = any(known is state for known in self.explored)
+        found = [] if tried else self.candidates(state, facts)
+        case = self.case(state, facts)
+        more = propose_general(case)
+        if case.questions:
+            outcomes = self.measure(case, state)
+            measured, evaluated = outcomes[0].measured, outcomes[-1].evaluated
+            more = propose_general(Case(case.facts, case.sources, measured, evaluated=evaluated))
+        return sorted([*found, *more], key=lambda c: (c.rank, c.size))
+
+    def measure(self, case: Case, state: _Attempt) -> list[Outcome]:
+        """Measure and evaluate what a case asks for: without transformations, and what fails eagerly as it is."""
         base = replace(self.task, changed={**self.task.changed, **state.texts}, watch=False)
         at = case.source.function(case.node) if case.source and case.node else None
-        traced = at is not None and bool(facts.transforms or facts.entered)
-        eager = not traced  # what fails without tracing is evaluated as it is
-        if case.requests or (case.questions and not eager):
-            measure = tuple(dict.fromkeys(case.requests))
-            asked = () if eager else tuple(case.questions)
-            tasks.append(replace(base, untransformed=True, measure=measure, evaluate=asked))
-        if case.questions and eager:
-            tasks.append(replace(base, evaluate=tuple(case.questions)))
-        if tasks:
-            outcomes = run_all(tasks, self.timeout)
-            if not state.texts and tasks[0].untransformed and self.needs_untransformed():
-                self.untransformed = outcomes[0]
-            evaluated = outcomes[-1].evaluated
-            found = propose(Case(facts, sources, outcomes[0].measured, evaluated=evaluated))
-        return found
+        eager = at is None or not (case.facts.transforms or case.facts.entered)
+        questions = tuple(case.questions)
+        plain = replace(
+            base,
+            untransformed=True,
+            measure=tuple(dict.fromkeys(case.requests)),
+            evaluate=() if eager else questions,
+        )
+        tasks = [plain, replace(base, evaluate=questions)] if eager and questions else [plain]
+        return run_all(tasks, self.timeout)
 
     def level(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import sagax._autofix.repairs.argument_forms as argument_forms
 import sagax._autofix.repairs.arrays as arrays
@@ -90,9 +90,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
     "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask),
-    "IndexError": (
-        call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static, small_edits.edit_expression,
-    ),
+    "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static),
     "JAXTypeError": (threaded_state.thread_state, leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
         containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, threaded_state.thread_state, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
@@ -107,7 +105,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "RuntimeError": (transform_options.copy_donated, call_corrections.name_mesh),
     "NotImplementedError": (
         callbacks.set_vmap_method, unused_results.pass_inplace_false, call_forms.assign_output,
-        call_forms.use_supported_value, call_forms.use_symmetric_solver, small_edits.edit_expression,
+        call_forms.use_supported_value, call_forms.use_symmetric_solver,
     ),
     "TypeError": (
         control_flow.rewrite_membership, host_arrays.match_tangent,
@@ -146,13 +144,12 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         call_corrections.broadcast_choices, call_corrections.bind_decorator_options, call_corrections.take_answer,
         call_corrections.carry_one_tuple, call_corrections.drop_further_trees, call_corrections.infer_one_size,
         call_corrections.return_last_value, call_corrections.pack_carry, call_corrections.name_carry_class, call_corrections.map_over_trees,
-        passed_functions.add_parameters, passed_functions.exchange_parameters, small_edits.edit_expression,
+        passed_functions.add_parameters,
     ),
     "NameError": (mapped_axes.name_mapped_axis, mapped_axes.use_axis_in_scope),
     "AttributeError": (
         custom_rules.set_rule, foreign_names.use_existing_name, foreign_names.use_array_method,
         pytree_operands.unpack_result, call_corrections.read_entry, call_corrections.replace_fields,
-        passed_functions.exchange_parameters, small_edits.edit_expression,
     ),
     "ImportError": (foreign_names.replace_host_callback, foreign_names.import_existing_name, foreign_names.import_from_existing_module),
     "OverflowError": (call_forms.make_float, types.enable_x64),
@@ -177,7 +174,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         operand_forms.swap_results, operand_forms.name_bounds, operand_forms.map_output, operand_forms.relabel_axis,
         call_corrections.split_unequally, call_corrections.correct_option, call_corrections.name_printed_values, call_corrections.take_one_key,
         call_corrections.stack_members, call_corrections.give_other_choice,
-        passed_functions.add_parameters, passed_functions.exchange_parameters, small_edits.edit_expression,
+        passed_functions.add_parameters,
     ),
     "JaxRuntimeError": (host_arrays.put_explicitly,),
     "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
@@ -218,23 +215,34 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
 }  # fmt: skip
 
 
+# errors about values that edits of expressions may mend, but for those of tracers and keys
+_OF_VALUES = {"AttributeError", "IndexError", "NotImplementedError", "TypeError", "ValueError"}
+_OF_TRACERS = {"JAXIndexError", "JAXTypeError"}
+_GENERAL_REPAIRS = (small_edits.edit_expression, passed_functions.exchange_parameters)
+
+
 def propose(case: Case) -> list[Candidate]:
-    """Return all candidates, untried, the likeliest and smallest first."""
+    """Return the candidates of repairs that know the error, untried, the likeliest and smallest first."""
+    return _candidates(case, [r for name in case.facts.classes for r in _BY_CLASS.get(name, ())])
+
+
+def propose_general(case: Case) -> list[Candidate]:
+    """Return the candidates of repairs that know no error; they take a run of the script to find."""
+    classes = set(case.facts.classes)
+    general = classes & _OF_VALUES and not classes & _OF_TRACERS
+    return _candidates(case, _GENERAL_REPAIRS) if general else []
+
+
+def _candidates(case: Case, repairs: Sequence[Repair]) -> list[Candidate]:
     found: dict[tuple[object, ...], Candidate] = {}
-    done: set[Repair] = set()
-    for name in case.facts.classes:
-        for repair in _BY_CLASS.get(name, ()):
-            if repair in done:
-                continue
-            done.add(repair)
-            for candidate in _run_repair(repair, case):
-                key = tuple(
-                    sorted(
-                        (e.span.file, e.span.line, e.span.column or 0, e.text)
-                        for e in candidate.edits
-                    )
+    for repair in dict.fromkeys(repairs):
+        for candidate in _run_repair(repair, case):
+            key = tuple(
+                sorted(
+                    (e.span.file, e.span.line, e.span.column or 0, e.text) for e in candidate.edits
                 )
-                found.setdefault(key, candidate)
+            )
+            found.setdefault(key, candidate)
     return sorted(found.values(), key=lambda c: (c.rank, c.size))
 
 

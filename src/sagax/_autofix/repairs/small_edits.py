@@ -8,6 +8,8 @@ one kind, so that none is verified if their results differ.
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 import itertools
 import re
 from collections.abc import Iterator, Sequence
@@ -20,11 +22,6 @@ from sagax._src.diagnostics.model import Edit
 
 KIND = "small_edit"
 _LIKELY, _UNLIKELY = 4, LAST_RESORT_RANK
-_OWN_REPAIRS = {
-    "JAXTypeError",
-    "JAXIndexError",
-    "KeyReuseError",
-}  # tracers and keys, which edits of values do not mend
 _MAX_OPERANDS = 6
 _MAX_PERMUTED = 4
 _MAX_TRIED = 10
@@ -58,24 +55,25 @@ class _Change(NamedTuple):
     assumes: bool = True  # what a call was meant to do cannot be told from its arguments
     likely: bool = True  # another option changes what is computed
     option: str = ""
-    widens: bool = False  # gives an operand another axis
-    doubtful: bool = False  # an axis in front, which broadcasting adds, or another function
+    local: bool = False  # an axis or a conversion, with which nearly any call of a function runs
+    reshapes: bool = False
+    doubtful: bool = (
+        False  # an axis in front, which broadcasting adds, a transpose, another function
+    )
 
 
 def edit_expression(case: Case) -> Iterator[Candidate]:
     """Propose small edits with which the expression at fault, or a call that led there, can be evaluated."""
-    if _OWN_REPAIRS & set(case.facts.classes):
-        return
     found: list[Candidate] = []
     for depth, (source, node) in enumerate(_spots(case)):
         for text, edits, change in _edits(case, source, node):
-            if depth and change.widens:  # a function broadcasts nearly anything
+            if depth and change.local:
                 continue
             value = case.evaluate(source, node, text)
             if value is None:
                 continue
             likely = change.likely or _is_named(case, change)
-            if isinstance(node, (ast.BinOp, ast.Compare)):
+            if change.reshapes and isinstance(node, (ast.BinOp, ast.Compare)):
                 # what keeps the shape of an operand is likelier than what makes a new one
                 shapes = {m.shape for o in _operands(source, node) for m in case.measure(source, o)}
                 likely = likely and (value.shape is None or value.shape in shapes)
@@ -113,16 +111,22 @@ def _edits(
     for change in _changes(case, source, node):
         edits = tuple(source.replace(part, text) for part, text in change.parts)
         yield _with_parts(source, node, change.parts), edits, change
-    for name, value in _definitions(source, node):
-        known = case.measure(source, name)
-        whole = f"int({source.code(value)})"
-        rounded = _Change(((value, whole),), f"round down to an integer: `{whole}`")
-        first = [rounded] if not known or known[0].kind == "float" else []
+    for value, names in _definitions(source, node):
+        code = source.primary(value)
+        forms = [
+            _Change(((value, text),), f"convert: `{text}`", local=True, doubtful=True)
+            for text in (
+                f"int({source.code(value)})",
+                f"{code}.astype(int)",
+                f"{code}.astype(float)",
+            )
+        ]
         sizes = _size_changes(case, source, value)
-        for change in (*first, *_call_changes(source, value), *sizes):
+        for change in (*forms, *_call_changes(source, value), *sizes):
             edits = tuple(source.replace(part, text) for part, text in change.parts)
             inner = f"({_with_parts(source, value, change.parts)})"
-            yield _with_parts(source, node, ((name, inner),)), edits, change
+            parts = [(name, inner + item) for name, item in names]
+            yield _with_parts(source, node, parts), edits, change
 
 
 def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
@@ -132,7 +136,15 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
         value = known[0] if known else None
         for text, title in _operand_forms(source, operand, value):
             front, widens = "[None" in text, "None" in text.removeprefix(source.primary(operand))
-            yield _Change(((operand, text),), title, False, widens=widens, doubtful=front)
+            converts = text.endswith((".astype(int)", ".astype(float)"))
+            many = value is not None and value.kind in ("tuple", "list") and value.value != 1
+            unclear = many and text.endswith(("[0]", "[1]", "[-1]"))  # which one is meant?
+            moves = text.endswith(".T") or ".transpose(" in text
+            doubtful = front or moves or converts or unclear
+            yield _Change(
+                ((operand, text),), title, converts,
+                local=widens or converts, reshapes=widens or moves, doubtful=doubtful,
+            )  # fmt: skip
         for other in operands:
             if other is not operand and isinstance(other, (ast.Name, ast.Attribute, ast.Subscript)):
                 dtypes = {m.dtype for m in (*known, *case.measure(source, other))}
@@ -233,6 +245,10 @@ def _operand_forms(
     if value is None or value.kind == "float":
         yield f"int({code})", f"round `{code}` down to an integer"
     if array:
+        kind = value.dtype.rstrip("0123456789") if value is not None else ""
+        for other, of in (("int", ("", "float", "bfloat")), ("float", ("", "int", "uint", "bool"))):
+            if kind in of:
+                yield f"{text}.astype({other})", f"convert `{code}` to `{other}`"
         yield from _axis_forms(source, operand, value.shape if value is not None else None)
 
 
@@ -341,9 +357,24 @@ def _functions(source: Source, call: ast.Call) -> Iterator[_Change]:
                         yield _Change(
                             ((call.func, f"{base}.{other}"), *single), title, doubtful=True
                         )
-    if name in _REDUCTIONS and all(k.arg != "keepdims" for k in call.keywords):
-        text = source.call_with(call, "keepdims=True")
-        yield _Change(((call, text),), f"keep the axis that `{name}` reduces: `keepdims=True`")
+    options = _switches(meaning) if meaning else {"keepdims": False} if name in _REDUCTIONS else {}
+    for option, default in options.items():
+        if all(k.arg != option for k in call.keywords):
+            text = source.call_with(call, f"{option}={not default}")
+            yield _Change(((call, text),), f"`{name}` with `{option}={not default}`")
+
+
+def _switches(meaning: str) -> dict[str, bool]:
+    """Return the options of a function of the library that are on or off, with their defaults."""
+    module, _, name = meaning.rpartition(".")
+    if not module.startswith(("jax", "numpy")):
+        return {}
+    try:
+        function = getattr(importlib.import_module(re.sub("^jax", "sagax", module)), name)
+        known = inspect.signature(function).parameters.values()
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return {}
+    return {p.name: p.default for p in known if isinstance(p.default, bool)}
 
 
 def _literal_changes(source: Source, given: ast.expr) -> Iterator[_Change]:
@@ -383,26 +414,42 @@ def _fewer_arguments(source: Source, call: ast.Call) -> Iterator[_Change]:
 # --- definitions ---------------------------------------------------------------------------------
 
 
-def _definitions(source: Source, node: ast.expr) -> Iterator[tuple[ast.Name, ast.expr]]:
-    """Yield the names that an expression reads, with their only definitions in its function or module."""
+def _definitions(
+    source: Source, node: ast.expr
+) -> Iterator[tuple[ast.expr, list[tuple[ast.Name, str]]]]:
+    """Yield the definitions of what an expression reads, each the only one in its function or module.
+
+    With each come the names that it defines, and the item that a name stands for where several are
+    unpacked.
+    """
     scopes = [source.function(node), None]
-    seen: set[str] = set()
+    found: dict[ast.expr, list[tuple[ast.Name, str]]] = {}
     for name in source.nodes(ast.Name, node):
-        if name.id in seen or source.meaning(name) or not isinstance(name.ctx, ast.Load):
+        if source.meaning(name) or not isinstance(name.ctx, ast.Load):
             continue
-        seen.add(name.id)
         for scope in scopes:
             values = [
-                s.value
+                (s.value, item)
                 for s in source.nodes(ast.Assign, scope or source.tree)
                 if source.function(s) is scope
-                for t in s.targets
-                if isinstance(t, ast.Name) and t.id == name.id
+                for item in _items(s.targets, name.id)
             ]
-            if len(values) == 1 and isinstance(values[0], (ast.Call, ast.BinOp)):
-                yield name, values[0]
+            if len(values) == 1 and isinstance(values[0][0], (ast.Call, ast.BinOp)):
+                found.setdefault(values[0][0], []).append((name, values[0][1]))
             if values:
                 break
+    yield from found.items()
+
+
+def _items(targets: Sequence[ast.expr], name: str) -> Iterator[str]:
+    """Yield "" for each target that is a name, and `[1]` where it is the second of several."""
+    for target in targets:
+        if isinstance(target, ast.Name) and target.id == name:
+            yield ""
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for i, item in enumerate(target.elts):
+                if isinstance(item, ast.Name) and item.id == name:
+                    yield f"[{i}]"
 
 
 def _with_parts(source: Source, node: ast.expr, parts: Sequence[tuple[ast.expr, str]]) -> str:
