@@ -627,8 +627,7 @@ def _applied(settings: Settings, changes: Changes) -> Settings:
     fields = {name: value for name, value in changes if (name, value) not in without_effect}
     contexts = {**dict(settings.user_contexts), **dict(fields.get("user_contexts", ()))}
     fields["user_contexts"] = tuple(sorted(contexts.items()))
-    ignored = dict(settings.ignored)
-    ignored.update(without_effect)
+    ignored = dict(settings.ignored) | dict(without_effect)
     nondefault = sorted((n, v) for n, v in ignored.items() if v != OPTIONS[n].default)
     return settings.replace(**fields, ignored=tuple(nondefault))
 
