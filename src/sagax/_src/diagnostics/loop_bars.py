@@ -22,7 +22,7 @@ _GROWTH = 64  # times as many iterations than before, at most: the first ones ma
 _DELAY = 0.5  # seconds that a loop may take without being shown
 _EVERY = 0.2  # seconds between two updates
 _LOST = 20  # times the expected time without a question: the loop failed
-_WIDTH = 16  # characters of a bar
+_WIDTH = 12  # characters of a bar
 HIDDEN = -1  # the number of a run that nobody sees
 
 _lock = fork_locks.lock()

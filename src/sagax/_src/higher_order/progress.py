@@ -184,8 +184,8 @@ def take_bar(b: Any, length: int | None) -> Callable[..., list] | None:
     else:
         known = length if bar.total is None else bar.total
         total = b.constant(0 if known is None else known, COUNTER.dtype)
-    length = length or known or _MOST
-    counted = loop_bars.LoopBar(bar.name, length, known)
+    counts_to = length or known or _MOST
+    counted = loop_bars.LoopBar(bar.name, counts_to, known)
 
     def call(run: Any, done: Any, total: Any, device: Any) -> tuple:
         if device:  # of several devices that run the same loop one shows it
