@@ -6,6 +6,7 @@ import itertools
 import re
 from collections import OrderedDict
 from collections.abc import Callable
+from typing import Any
 
 _numbers = itertools.count()
 _callback_exceptions: OrderedDict[int, BaseException] = OrderedDict()
@@ -82,7 +83,8 @@ def _raised_on_the_way(text: str) -> BaseException | None:
     fitting = [c for c in classes if c.__name__ == name]
     if len(fitting) != 1:
         return None
+    kind: Any = fitting[0]
     try:
-        return fitting[0](*([message] if message else []))
+        return kind(*([message] if message else []))
     except Exception:  # it wants other arguments than a text
-        return fitting[0].__new__(fitting[0])
+        return kind.__new__(kind)

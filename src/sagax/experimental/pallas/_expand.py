@@ -235,17 +235,17 @@ def _whole_sums(kernel: Any, loops: list) -> tuple[tuple, ClosedJaxpr] | None:
         return None
     (axis,) = counted
     n = kernel.grid[axis]
-    wide = [_sums.widened(m, axis, n) for m in kernel.inputs]
+    wide = [w for m in kernel.inputs if (w := _sums.widened(m, axis, n)) is not None]
     fixed = [_sums.widened(m, axis, n) == (m, None) for m in kernel.outputs]
-    if None in wide or not all(fixed) or all(at is None for _, at in wide):
+    if len(wide) < len(kernel.inputs) or not all(fixed) or all(at is None for _, at in wide):
         return None
     begin = kernel.n_captured + 2 * len(kernel.grid) + len(kernel.prefetched)
     cuts = {begin + i: (at, m.ref_shape[at]) for i, (m, at) in enumerate(wide) if at is not None}
     start, stop, inner = apart(kernel, loops, n)
-    middle = discharged(kernel, inner) if stop > start else None
+    middle = discharged(kernel, inner)
     first = discharged(kernel, resolved(kernel, loops, 0, 1)) if start else middle
     last = discharged(kernel, resolved(kernel, loops, n - 1, n)) if stop < n else middle
-    phases = _sums.Phases(first, middle, last)
+    phases = _sums.Phases(first, middle if stop > start else None, last)
     n_memory = len(kernel.outputs) + len(kernel.scratch)
     whole = _sums.in_one(phases, kernel.n_captured + axis, cuts, n_memory)
     return None if whole is None else (tuple([m for m, _ in wide]), whole)
