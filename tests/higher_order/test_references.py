@@ -619,10 +619,20 @@ MISTAKES = {
         lambda: (lambda r: sagax.checkpoint(lambda q: q[0] + r[0])(r))(_outside()),
         "passed twice: as a value that it captures and as operand 0",
     ),
+    "captured by custom_vjp": (
+        lambda: sagax.jit(lambda r: _with_rules(lambda q: q[0] + r[0])(r))(_outside()),
+        "custom_vjp of <lambda>: one reference .* as a value that it captures and as operand 0",
+    ),
     "kind": (lambda: sagax.new_ref(1.0, kind="no"), "no_grad_no_remat"),
     "no array": (lambda: sagax.new_ref("a"), "not a valid JAX type"),
     "no reference": (lambda: sagax.ref.get(snp.ones(2)), "takes a reference"),
 }
+
+
+def _with_rules(fun):
+    f = sagax.custom_vjp(fun)
+    f.defvjp(lambda q: (f(q), None), lambda _, g: (None,))
+    return f
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
