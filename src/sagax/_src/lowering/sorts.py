@@ -171,7 +171,7 @@ def _selected(sort: Eqn, slices: list[Eqn]) -> list[Eqn]:
     return _in_place_of(sort, fun, sort.invars[0], [eqn.outvars[0] for eqn in slices])
 
 
-def _kept(reduced: Any, words: Any, d: int) -> Any:
+def _with_sorted_dimension(reduced: Any, words: Any, d: int) -> Any:
     shape = words.aval.shape
     return reshape(reduced, (*shape[:d], 1, *shape[d + 1 :]))
 
@@ -183,11 +183,13 @@ def _spread(threshold: Any, words: Any) -> Any:
 
 def _word(words: Any, position: int, length: int, d: int) -> Any:
     p = reduce_min_p if position == 0 and length > 1 else reduce_max_p
-    return _kept(p.bind(words, axes=(d,)), words, d)
+    return _with_sorted_dimension(p.bind(words, axes=(d,)), words, d)
 
 
 def _count(mask: Any, words: Any, d: int) -> Any:
-    return _kept(reduce_sum_p.bind(convert(mask, np.dtype(np.int32)), axes=(d,)), words, d)
+    return _with_sorted_dimension(
+        reduce_sum_p.bind(convert(mask, np.dtype(np.int32)), axes=(d,)), words, d
+    )
 
 
 def _search(words: Any, position: int, d: int) -> Any:
@@ -210,6 +212,6 @@ def _next(words: Any, before: Any, position: int, d: int) -> Any:
     threshold = _spread(before, words)
     count = _count(le(words, threshold), words, d)
     greater = select_n(lt(threshold, words), broadcast(_GREATEST, words.aval.shape), words)
-    least = _kept(reduce_min_p.bind(greater, axes=(d,)), words, d)
+    least = _with_sorted_dimension(reduce_min_p.bind(greater, axes=(d,)), words, d)
     again = lt(broadcast(np.int32(position), count.aval.shape), count)
     return select_n(again, least, before)
