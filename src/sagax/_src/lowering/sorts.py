@@ -1,9 +1,9 @@
-"""Rewrite sorts whose positions are known, or of which few positions are read.
+"""Rewrite argsorts, and sorts whose readers need few positions.
 
 A sort that carries positions along is an argsort. The packed keys hold the positions already, so that no
 gather has to bring them into order.
 
-A median, a quantile or an extremum may be written as a sort of which one or two positions are read. The
+A median, a quantile or an extremum may be written as a sort with one or two positions that are read. The
 element at a position is found bit by bit instead: a bit is set if not too many elements are smaller. That
 takes 32 passes over the array, each of which counts; a sort takes 20 times as long. A zero found so has no
 sign, and NaN is the default one.
@@ -40,7 +40,7 @@ _GREATEST = np.uint32(0xFFFFFFFF)
 
 
 def rewrite_sorts(jaxpr: Jaxpr) -> Jaxpr:
-    """Rewrite argsorts, and sorts of which few positions are read, also in sub-jaxprs."""
+    """Rewrite argsorts, and sorts whose readers need few positions, also in sub-jaxprs."""
     return derived(jaxpr, (memo_keys.REWRITTEN_SORTS,), lambda: _rewritten(jaxpr))
 
 
