@@ -153,7 +153,7 @@ def measure_peers(args: argparse.Namespace) -> int:
     for result in peers.compare(sides, args.only):
         found.append(result)
         print(peers.line(result), flush=True)
-    about = facts([], (sides[0], sides[1]), load)
+    about = {**facts([], (sides[0], sides[1]), load), **found[0].versions}
     if not args.only or args.output:
         folder = args.output or RESULTS
         folder.mkdir(parents=True, exist_ok=True)

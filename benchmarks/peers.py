@@ -35,6 +35,7 @@ class Compared:
     threads: int
     samples: dict[str, list[float]] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)
 
     def time(self, library: str) -> float | None:
         found = self.samples.get(library)
@@ -65,7 +66,9 @@ class Process:
             stderr=self._errors,
             text=True,
         )
-        self.failure = "" if self._answer().get("ready") else self._reason()
+        answer = self._answer()
+        self.version = answer.get("version", "")
+        self.failure = "" if answer else self._reason()
 
     def ask(self, **asked: Any) -> dict[str, Any]:
         """Send a request, and return the answer."""
@@ -112,6 +115,7 @@ def compare(sides: Sequence[Side], only: list[str] | None) -> Iterator[Compared]
 
 def _compared(operation: Operation, threads: int, processes: dict[str, Process]) -> Compared:
     result = Compared(operation, threads)
+    result.versions = {library: process.version for library, process in processes.items()}
     able = []
     for library, process in processes.items():
         answer = process.ask(build=operation.name)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.metadata
 import itertools
 import json
 import os
@@ -64,7 +65,8 @@ def main() -> None:
         os.sched_setaffinity(0, set(sorted(os.sched_getaffinity(0))[:threads]))
     clock = time.process_time if threads == 1 else time.perf_counter
     make, wait = builder(library, threads)
-    answers.write(json.dumps({"ready": True}) + "\n")
+    version = importlib.metadata.version(library)
+    answers.write(json.dumps({"ready": True, "version": version}) + "\n")
     operations = {o.name: o for o in OPERATIONS}
     call: Callable[[], Any] = lambda: None  # noqa: E731
     number = 1

@@ -58,7 +58,7 @@ def _narrow_products(eqns: list[Eqn]) -> list[Eqn]:
                 found += [product, *others]
                 continue
         elif _is_matrix_transpose(eqn) and eqn.invars[0] in narrow:
-            kept, barrier = _keep(eqn.invars[0], eqn)
+            kept, barrier = _barrier_after(eqn.invars[0], eqn)
             found += [barrier, eqn.replace(invars=[kept])]
             changed = True
             continue
@@ -109,7 +109,7 @@ def _large_operand_last(eqn: Eqn, swapped: dict[Any, Eqn]) -> list[Eqn] | None:
     (out,) = eqn.outvars
     rows = Var(out.aval.update(shape=out.aval.shape[::-1]))
     product = eqn.replace(invars=invars, outvars=[rows], params=params)
-    kept, barrier = _keep(rows, eqn)
+    kept, barrier = _barrier_after(rows, eqn)
     at = {"traceback": eqn.traceback, "scope": eqn.scope}
     return [product, barrier, Eqn(transpose_p, [kept], [out], {"permutation": (1, 0)}, **at)]
 
@@ -117,7 +117,7 @@ def _large_operand_last(eqn: Eqn, swapped: dict[Any, Eqn]) -> list[Eqn] | None:
 _LARGE_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def _keep(v: Any, eqn: Eqn) -> tuple[Var, Eqn]:
+def _barrier_after(v: Any, eqn: Eqn) -> tuple[Var, Eqn]:
     """Return a barrier after a value, and the value behind it."""
     out = Var(v.aval)
     return out, Eqn(

@@ -1,11 +1,11 @@
-"""Rewrite sorts whose positions are known, and those with few positions that are read.
+"""Rewrite argsorts, and sorts whose readers need few positions.
 
 A sort that carries positions along is an argsort. The packed keys hold the positions already, so that no
 gather has to bring them into order.
 
 A median, a quantile or an extremum may be written as a sort with one or two positions that are read. The
 element at a position is found bit by bit instead: a bit is set if not too many elements are smaller. That
-takes 32 passes over the array that count; a sort takes 20 times as long. A zero found so has no
+takes 32 passes over the array, each of which counts; a sort takes 20 times as long. A zero found so has no
 sign, and NaN is the default one.
 """
 
@@ -40,7 +40,7 @@ _GREATEST = np.uint32(0xFFFFFFFF)
 
 
 def rewrite_sorts(jaxpr: Jaxpr) -> Jaxpr:
-    """Rewrite argsorts, and sorts with few positions that are read, also in sub-jaxprs."""
+    """Rewrite argsorts, and sorts whose readers need few positions, also in sub-jaxprs."""
     return derived(jaxpr, (memo_keys.REWRITTEN_SORTS,), lambda: _rewritten(jaxpr))
 
 
@@ -171,7 +171,7 @@ def _selected(sort: Eqn, slices: list[Eqn]) -> list[Eqn]:
     return _in_place_of(sort, fun, sort.invars[0], [eqn.outvars[0] for eqn in slices])
 
 
-def _keep_dimension(reduced: Any, words: Any, d: int) -> Any:
+def _with_sorted_dimension(reduced: Any, words: Any, d: int) -> Any:
     shape = words.aval.shape
     return reshape(reduced, (*shape[:d], 1, *shape[d + 1 :]))
 
@@ -183,11 +183,11 @@ def _spread(threshold: Any, words: Any) -> Any:
 
 def _word(words: Any, position: int, length: int, d: int) -> Any:
     p = reduce_min_p if position == 0 and length > 1 else reduce_max_p
-    return _keep_dimension(p.bind(words, axes=(d,)), words, d)
+    return _with_sorted_dimension(p.bind(words, axes=(d,)), words, d)
 
 
 def _count(mask: Any, words: Any, d: int) -> Any:
-    return _keep_dimension(
+    return _with_sorted_dimension(
         reduce_sum_p.bind(convert(mask, np.dtype(np.int32)), axes=(d,)), words, d
     )
 
@@ -212,6 +212,6 @@ def _next(words: Any, before: Any, position: int, d: int) -> Any:
     threshold = _spread(before, words)
     count = _count(le(words, threshold), words, d)
     greater = select_n(lt(threshold, words), broadcast(_GREATEST, words.aval.shape), words)
-    least = _keep_dimension(reduce_min_p.bind(greater, axes=(d,)), words, d)
+    least = _with_sorted_dimension(reduce_min_p.bind(greater, axes=(d,)), words, d)
     again = lt(broadcast(np.int32(position), count.aval.shape), count)
     return select_n(again, least, before)

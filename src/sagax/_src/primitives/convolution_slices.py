@@ -152,8 +152,10 @@ def _elements(
     config = zip(of_all(window.padding, (0, 0)), of_all(window.base_dilation, 1), strict=True)
     padding = tuple([(low, high, base - 1) for (low, high), base in config])
     if any(p != (0, 0, 0) for p in padding):
-        # written once: a condition for each slice would keep the loop from SIMD vectors
-        x = optimization_barrier(pad(x, zero, padding))
+        x = pad(x, zero, padding)
+    # written once: padding, as a condition for each slice, would keep the loop from SIMD vectors, and XLA would
+    # compute what precedes for each slice
+    x = optimization_barrier(x)
     shape = aval_of(x).shape
     if counts is None:
         counts = window.without_padding().result(tuple([shape[d] for d in spec[2:]]))

@@ -445,9 +445,10 @@ def _in_slices(x: Any, window: Window, step: Callable, neutral: Callable) -> Any
     """Combine slices, one for each element of a window; of large windows one dimension after the other."""
     fill = np.asarray(neutral(aval_of(x).dtype), aval_of(x).dtype)[()]
     if window.is_padded or window.is_dilated:
-        # written once: a condition for each slice would keep the loop from SIMD vectors
-        x = optimization_barrier(pad(x, fill, window.padding_config))
-        window = window.without_padding()
+        x, window = pad(x, fill, window.padding_config), window.without_padding()
+    # written once: padding, as a condition for each slice, would keep the loop from SIMD vectors, and XLA would
+    # compute what precedes for each slice
+    x = optimization_barrier(x)
     if math.prod(window.sizes) <= tuning.WINDOW_MAX_SLICES_AT_ONCE:
         return functools.reduce(step, window_elements(x, window, fill))
     for d, size in enumerate(window.sizes):

@@ -397,9 +397,9 @@ def _first_position(b: Any, x: Any, axis: int, direction: str) -> Any:
     """Append the search for an extremum and then for its first position: SIMD vectors take both, but no pairs."""
     x = b.op("optimization_barrier", [x], x.aval)
     low, high = dtype_predicates.bounds(x.aval.dtype)
-    kept = b.out.with_dtype(x.aval.dtype)
+    best_aval = b.out.with_dtype(x.aval.dtype)
     name, worst = ("maximum", low) if direction == "GT" else ("minimum", high)
-    best = _reduced_by(b, name, x, worst, axis, kept)
+    best = _reduced_by(b, name, x, worst, axis, best_aval)
     along = [d for d in range(x.aval.ndim) if d != axis]
     best = b.op("broadcast_in_dim", [best], x.aval, broadcast_dimensions=b.ints(along))
     is_best = b.compare("EQ", x, best)
