@@ -346,7 +346,12 @@ def test_the_command_loads_no_engine(run_python, tmp_path):
         line.rpartition("|")[2].strip() for line in loaded.stderr.splitlines() if "|" in line
     }
     assert "sagax._check.command" in modules
-    assert not modules & {"numpy", "jaxlib", "sagax._assemble", "sagax._src", "sagax.__main__"}
+    assert not modules & {"numpy", "jaxlib", "sagax._assemble", "sagax.__main__"}
+    inner = {name.removeprefix("sagax._src.") for name in modules if name.startswith("sagax._src.")}
+    words = {"languages", "languages.arguments", "languages.choice"}
+    assert inner <= words | {
+        "lazy_import"
+    }  # no texts in other languages, and nothing that computes
     assert "a.py:7:8" in loaded.stdout
     assert "--output-format" in run_python("-m", "sagax", "check", "--help").stdout
     assert "find mistakes in source files" in run_python("-m", "sagax", "--help").stdout

@@ -197,6 +197,19 @@ def test_an_explanation_in_chinese():
     assert "choose with where, which computes both sides (proven)" in page(mistake())
 
 
+def fails(x: Any) -> Any:
+    raise KeyError(x.shape)
+
+
+def test_notes_on_exceptions_of_users():
+    with sagax.config.context(lang="zh"), pytest.raises(KeyError) as caught:
+        sagax.jit(sagax.grad(fails))(1.0)
+    assert caught.value.__notes__ == ["发生在：为 jit 追踪 `fails`，为 grad 追踪 `fails`"]
+    with pytest.raises(KeyError) as caught:
+        sagax.jit(sagax.grad(fails))(1.0)
+    assert caught.value.__notes__ == ["while tracing `fails` for jit, tracing `fails` for grad"]
+
+
 def test_json_is_english_in_each_language():
     with sagax.config.context(lang="zh"):
         chosen = as_json(mistake())

@@ -49,7 +49,7 @@ def collect_facts(error: BaseException) -> Facts:
         tracers = [v for v in error.facts.values() if is_tracer(v)]
         data["tracers"] = str(len(tracers))
     else:
-        notes = [str(n) for n in getattr(error, "__notes__", ())]
+        notes = [getattr(n, "english", str(n)) for n in getattr(error, "__notes__", ())]
         span = user_span(error.__traceback__)
         diagnostic = Diagnostic(
             code="",

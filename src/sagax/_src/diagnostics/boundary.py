@@ -38,7 +38,7 @@ from sagax._src.diagnostics.spans import is_hidden, is_sagax, is_user_file
 from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.diagnostics import foreign_keywords
+    from sagax._src.diagnostics import foreign_keywords, wording
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -203,9 +203,10 @@ def _explain_hash(error: Exception) -> None:
 
 
 class _Note(str):
-    """Hold the note on a user's exception; it pickles as plain text."""
+    """Hold the note on a user's exception, in the user's language; it pickles as plain text."""
 
     context: _Context
+    english: str  # such as "while tracing `loss` for grad"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return str, (str(self),)
@@ -261,16 +262,21 @@ def _set_context(error: Exception, context: _Context) -> None:
         error.__dict__["_boundary_context"] = context
         error.in_context(context.phrases())
         return
-    text = "while " + ", ".join(context.phrases()) if context.counts else ""
+    english = "while " + ", ".join(context.phrases()) if context.counts else ""
+    text = english and _worded(context.phrases())
     if context.internal:
-        text = f"{text}; " if text else ""
-        text += "this error comes from inside sagax: please report it"
+        internal = "this error comes from inside sagax: please report it"
+        english = f"{english}; {internal}" if english else internal
+        internal = wording.localized(internal)
+        text = text + wording.localized("; ") + internal if text else internal
     if isinstance(error, RecursionError):
-        text += _deep_advice()
+        advice = _deep_advice()
+        english, text = english + advice, text + advice
     if not text:
         return
     note = _Note(text)
     note.context = context
+    note.english = english
     notes = getattr(error, "__notes__", None)
     if notes is None:
         error.add_note(note)
@@ -280,6 +286,14 @@ def _set_context(error: Exception, context: _Context) -> None:
             notes[i] = note
             return
     error.add_note(note)
+
+
+def _worded(phrases: tuple[str, ...]) -> str:
+    """Return what was in progress, in the language of the settings."""
+    if config.current().lang == "en":
+        return "while " + ", ".join(phrases)
+    shown = wording.localized(", ").join(map(wording.localized, phrases))
+    return wording.in_users_language("while {phrases}", phrases=shown)
 
 
 def _deep_advice() -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sagax._src.languages.choice import language_of, word
-from sagax._src.languages.widths import wrap
+from sagax._src.lazy_import import lazy_imports
+
+if TYPE_CHECKING or lazy_imports():  # for help in other languages alone
+    from sagax._src.languages import widths
 
 
 def localize(text: str) -> str:
@@ -17,10 +20,10 @@ def localize(text: str) -> str:
 
 class _Formatter(argparse.HelpFormatter):
     def _split_lines(self, text: str, width: int) -> list[str]:
-        return wrap(" ".join(text.split()), width)
+        return widths.wrap(" ".join(text.split()), width)
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "\n".join(indent + line for line in wrap(" ".join(text.split()), width))
+        return "\n".join(indent + line for line in widths.wrap(" ".join(text.split()), width))
 
     def add_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None = None) -> None:
         super().add_usage(usage, actions, groups, localize("usage: ") if prefix is None else prefix)

@@ -24,6 +24,7 @@ LABELS = {
     "tracing `{function}` for {reason}": "为 {reason} 追踪 `{function}`",
     "tracing `{name}` in {transform}": "在 {transform} 中追踪 `{name}`",
     "running `{function}` for {reason}": "为 {reason} 运行 `{function}`",
+    "this error comes from inside sagax: please report it": "这个错误来自 sagax 内部：请报告",
     # parts of sentences
     "{first}; then {rest}": "{first}；然后{rest}",
     "it depends on {names}; {rest}": "它取决于 {names}；{rest}",
