@@ -57,9 +57,7 @@ class _Change(NamedTuple):
     option: str = ""
     local: bool = False  # an axis or a conversion, with which nearly any call of a function runs
     reshapes: bool = False
-    doubtful: bool = (
-        False  # an axis in front, which broadcasting adds, a transpose, another function
-    )
+    doubtful: bool = False  # after all others
 
 
 def edit_expression(case: Case) -> Iterator[Candidate]:
@@ -142,7 +140,7 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
             moves = text.endswith(".T") or ".transpose(" in text
             doubtful = front or moves or converts or unclear
             yield _Change(
-                ((operand, text),), title, converts,
+                ((operand, text),), title, converts or moves,
                 local=widens or converts, reshapes=widens or moves, doubtful=doubtful,
             )  # fmt: skip
         for other in operands:
