@@ -265,6 +265,8 @@ def test_the_tests_do_not_import_jax():
         "wayfarers",
         "arrivals",
         "strollers",
+        "pedestrians",
+        "cyclists",
         "healthy",
     }
     tests = Path(__file__).resolve().parent
