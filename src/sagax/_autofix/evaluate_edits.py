@@ -14,24 +14,28 @@ from types import FrameType
 from typing import Any
 
 from sagax._autofix.collect_facts import measure_value
-from sagax._autofix.repairs.case import Measurement, Question
+from sagax._autofix.repairs.case import NOT_EVALUATED, Measurement, Question
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.model import Span
 
-_SECONDS = 3.0
+_SECONDS = 3.0  # of the processor, as all others here
 _SECONDS_EACH = 0.5  # a call that led to the failure may train a model
 _MAX_DEPTH = 4
 
 
 def evaluate_edits(error: BaseException, wanted: Sequence[Question]) -> dict[Question, Measurement]:
-    """Return the values of the texts that can be evaluated, in the frame of their expression."""
+    """Return the values of the texts that can be evaluated, in the frame of their expression.
+
+    Those for which there was no time have a value of the kind `NOT_EVALUATED`.
+    """
     frames = list(traceback.walk_tb(error.__traceback__))[::-1]
     found: dict[Question, Measurement] = {}
-    until = time.monotonic() + _SECONDS
+    until = time.process_time() + _SECONDS
     names: dict[Span, tuple[dict[str, Any], dict[str, Any]] | None] = {}
     for question in wanted:
-        if time.monotonic() > until:
-            break
+        if time.process_time() > until:
+            found[question] = Measurement(NOT_EVALUATED)
+            continue
         at = question.span
         if at not in names:
             names[at] = _names(frames, at)
@@ -52,7 +56,7 @@ def evaluate_edits(error: BaseException, wanted: Sequence[Question]) -> dict[Que
 
 @contextlib.contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in the main thread after some time, where the system can."""
+    """Raise TimeoutError in the main thread after some time of the processor, where the system can."""
     if (
         not hasattr(signal, "setitimer")
         or threading.current_thread() is not threading.main_thread()
@@ -63,13 +67,13 @@ def _limited(seconds: float) -> Iterator[None]:
     def stop(*_: object) -> None:
         raise TimeoutError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _names(

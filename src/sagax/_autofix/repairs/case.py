@@ -70,6 +70,9 @@ class Measurement:
     least: int | None = None
 
 
+NOT_EVALUATED = "not evaluated"  # the kind of a measurement for which there was no time
+
+
 @record
 class Question:
     """Ask whether a text can be evaluated in place of the expression at a span, where a run fails."""

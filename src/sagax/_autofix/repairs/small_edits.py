@@ -16,7 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Measurement
+from sagax._autofix.repairs.case import (
+    LAST_RESORT_RANK,
+    NOT_EVALUATED,
+    Candidate,
+    Case,
+    Measurement,
+)
 from sagax._autofix.repairs.source_file import Source, last_name, tuple_text
 from sagax._src.diagnostics.model import Edit
 
@@ -25,7 +31,7 @@ _LIKELY, _UNLIKELY = 4, LAST_RESORT_RANK
 _MAX_OPERANDS = 6
 _MAX_PERMUTED = 4
 _MAX_TRIED = 10
-_MAX_PLACES = 3
+_MAX_EXPRESSIONS = 3
 _MAX_SIZES = 6
 
 _REDUCTIONS = {
@@ -57,20 +63,20 @@ class _Change(NamedTuple):
     option: str = ""
     local: bool = False  # an axis or a conversion, with which nearly any call of a function runs
     reshapes: bool = False
-    doubtful: bool = (
-        False  # an axis in front, which broadcasting adds, a transpose, another function
-    )
+    doubtful: bool = False  # after all others
 
 
 def edit_expression(case: Case) -> Iterator[Candidate]:
     """Propose small edits with which the expression at fault, or a call that led there, can be evaluated."""
     found: list[Candidate] = []
-    for depth, (source, node) in enumerate(_spots(case)):
+    unknown = False
+    for depth, (source, node) in enumerate(_expressions(case)):
         for text, edits, change in _edits(case, source, node):
             if depth and change.local:
                 continue
             value = case.evaluate(source, node, text)
-            if value is None:
+            if value is None or value.kind == NOT_EVALUATED:
+                unknown = unknown or value is not None
                 continue
             likely = change.likely or _is_named(case, change)
             if change.reshapes and isinstance(node, (ast.BinOp, ast.Compare)):
@@ -81,11 +87,11 @@ def edit_expression(case: Case) -> Iterator[Candidate]:
             found.append(Candidate(KIND, change.title, edits, rank, assumes=change.assumes))
     found.sort(key=lambda c: (c.rank, c.size))
     for candidate in found[:_MAX_TRIED]:
-        many = len(found) > _MAX_TRIED  # some will not be tried, and may give another result
-        yield replace(candidate, assumes=candidate.assumes or many)
+        # some will not be tried, and may give another result
+        yield replace(candidate, assumes=candidate.assumes or unknown or len(found) > _MAX_TRIED)
 
 
-def _spots(case: Case) -> list[tuple[Source, ast.expr]]:
+def _expressions(case: Case) -> list[tuple[Source, ast.expr]]:
     """Return the expression at fault, and the calls that led there, innermost first."""
     spans = [*([case.primary] if case.primary is not None else []), *reversed(case.facts.frames)]
     found: list[tuple[Source, ast.expr]] = []
@@ -95,7 +101,7 @@ def _spots(case: Case) -> list[tuple[Source, ast.expr]]:
             value, (ast.Call, ast.BinOp, ast.Compare, ast.Subscript, ast.Attribute, ast.UnaryOp)
         ) and not any(value is known for _, known in found):
             found.append((source, value))
-    return found[:_MAX_PLACES]
+    return found[:_MAX_EXPRESSIONS]
 
 
 def _is_named(case: Case, change: _Change) -> bool:
@@ -142,7 +148,7 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
             moves = text.endswith(".T") or ".transpose(" in text
             doubtful = front or moves or converts or unclear
             yield _Change(
-                ((operand, text),), title, converts,
+                ((operand, text),), title, converts or moves,
                 local=widens or converts, reshapes=widens or moves, doubtful=doubtful,
             )  # fmt: skip
         for other in operands:
@@ -324,7 +330,7 @@ def _call_changes(source: Source, call: ast.expr, depth: int = 0) -> Iterator[_C
         yield from _literal_changes(source, given)
         if isinstance(given, ast.Tuple) and given.elts and given in call.args:
             text = ", ".join(source.code(e) for e in given.elts)
-            yield _Change(((given, text),), f"pass `{text}` as arguments of their own", False)
+            yield _Change(((given, text),), f"pass `{text}` as arguments of their own")
         if isinstance(given, ast.Call) and not depth:
             yield from _call_changes(source, given, depth + 1)
     yield from _fewer_arguments(source, call)
@@ -382,7 +388,7 @@ def _literal_changes(source: Source, given: ast.expr) -> Iterator[_Change]:
     parent = source.parents.get(given)
     if isinstance(given, ast.Tuple) and len(given.elts) == 1:
         text = source.code(given.elts[0])
-        yield _Change(((given, text),), f"pass `{text}` in place of a tuple of one", False)
+        yield _Change(((given, text),), f"pass `{text}` in place of a tuple of one")
     if not isinstance(parent, ast.keyword) or parent.arg is None:
         return
     if isinstance(given, (ast.Constant, ast.UnaryOp, ast.Name)):
@@ -466,7 +472,7 @@ def _offset(source: Source, node: ast.expr) -> tuple[int, int]:
     """Return where an expression begins and ends in the text of its file."""
     at = source.span(node)
 
-    def place(line: int, column: int | None) -> int:
+    def offset(line: int, column: int | None) -> int:
         return sum(len(text) + 1 for text in source.lines[: line - 1]) + (column or 0)
 
-    return place(at.line, at.column), place(at.end_line, at.end_column)
+    return offset(at.line, at.column), offset(at.end_line, at.end_column)
