@@ -172,7 +172,9 @@ def _stage_inner(trace: StageTrace, primitive: Primitive, args: tuple, params: d
     with current(trace):
         values = [trace.lift(a) if not hasattr(a, "aval") else a for a in args]
         staged, consts = inner.staged(values)
-        distinct_references(f"{primitive.name.removesuffix('_call')} of {inner.name}", consts, values, "it")
+        distinct_references(
+            f"{primitive.name.removesuffix('_call')} of {inner.name}", consts, values, "it"
+        )
         rules = _bound(params["rules"], consts, values)
         staged = staged.with_consts(consts)
     return trace.record(primitive, (*consts, *args), {**params, "inner": staged, "rules": rules})
@@ -188,7 +190,9 @@ def bind_closed(
     if not (_closes_over_tracers(inner.fun) or rules.closes_over_tracers()):
         return primitive.bind(*args, inner=inner, rules=rules)
     staged, consts = inner.staged(args)
-    distinct_references(f"{primitive.name.removesuffix('_call')} of {inner.name}", consts, args, "it")
+    distinct_references(
+        f"{primitive.name.removesuffix('_call')} of {inner.name}", consts, args, "it"
+    )
     rules = _bound(rules, consts, args)
     return primitive.bind(*consts, *args, inner=staged.with_consts(consts), rules=rules)
 
