@@ -5,7 +5,7 @@ gather has to bring them into order.
 
 A median, a quantile or an extremum may be written as a sort with one or two positions that are read. The
 element at a position is found bit by bit instead: a bit is set if not too many elements are smaller. That
-takes 32 passes over the array that count; a sort takes 20 times as long. A zero found so has no
+takes 32 passes over the array, which count; a sort takes 20 times as long. A zero found so has no
 sign, and NaN is the default one.
 """
 
