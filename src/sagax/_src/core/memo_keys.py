@@ -140,6 +140,8 @@ FLAT_DRAWS = "flat draws"
 CANONICAL_DOTS = "canonical dots"
 # With the sines that reductions absorb marked as XLA's own.
 REDUCED_SINES = "reduced sines"
+# With maxima written that reductions would absorb.
+KEPT_NANS = "kept nans"
 # With argsorts by packed keys, and searches in place of sorts of which few positions are read.
 REWRITTEN_SORTS = "rewritten sorts"
 # With unrolled Python loops as scans.

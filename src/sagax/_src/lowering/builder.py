@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import xla
+from sagax._src import tuning, xla
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, Var
@@ -66,6 +66,10 @@ class Value:
     shape = property(lambda self: self.aval.shape)
     dtype = property(lambda self: self.aval.dtype)
     ndim = property(lambda self: self.aval.ndim)
+
+
+# dtypes whose NaNs XLA may lose in maxima and minima
+_LOSE_NANS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class Builder:
@@ -455,6 +459,25 @@ class Builder:
             regions=[body],
             dimensions=self.ints(axes),
         )
+
+    def reduce_extremum(self, combine: str, x: Value, init: Any, axes: Sequence[int]) -> Value:
+        """Reduce `x` to maxima or minima, which are NaN where an element is.
+
+        Where XLA loses NaNs, a sum of magnitudes tells of them: scaled so that it does not overflow, it is NaN if
+        and only if an element is.
+        """
+        found = self.reduce(combine, x, init, axes)
+        if self.module.platform != "cpu" or not xla.loses_nans:
+            return found
+        static = dims.is_static(x.aval.shape)
+        if x.aval.dtype not in _LOSE_NANS or (
+            static and x.aval.size < tuning.LEAST_SIZE_THAT_LOSES_NAN
+        ):
+            return found
+        size = self.op("abs", [x], x.aval)
+        scaled = self.op("multiply", [size, self.full(2.0**-40, x.aval)], x.aval)
+        total = self.reduce("add", scaled, 0, axes)
+        return self.select(self.compare("NE", total, total), self.full(np.nan, found.aval), found)
 
     @property
     def may_rewrite(self) -> bool:

@@ -12,9 +12,17 @@ from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.map_subjaxprs import holds
 
 if TYPE_CHECKING or lazy_imports():
-    from sagax._src.lowering import canonicalize_dots, flat_draws, reduced_sines, reroll, sorts
+    from sagax._src.lowering import (
+        canonicalize_dots,
+        flat_draws,
+        kept_nans,
+        reduced_sines,
+        reroll,
+        sorts,
+    )
 
 _SINES = ("sin", "cos")
+_EXTREMA = ("max", "min", "reduce_max", "reduce_min")
 
 
 def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
@@ -40,6 +48,8 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
         jaxpr = reroll.rerolled(jaxpr)
     if xla.reduces_sines and (nested or any(eqn.primitive.name in _SINES for eqn in eqns)):
         jaxpr = reduced_sines.leave_reduced_sines(jaxpr)
+    if xla.loses_nans and (nested or any(eqn.primitive.name in _EXTREMA for eqn in eqns)):
+        jaxpr = kept_nans.keep_nans(jaxpr)
     if nested or any(eqn.primitive.name == "sort" for eqn in eqns):
         jaxpr = sorts.rewrite_sorts(jaxpr)
     if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):

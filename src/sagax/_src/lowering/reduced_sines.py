@@ -29,7 +29,7 @@ def _marked(jaxpr: Jaxpr) -> Jaxpr:
     eqns = within(jaxpr.eqns, leave_reduced_sines)
     if any(_is_sine(eqn) for eqn in eqns):
         from_memory = _from_memory(jaxpr, eqns)
-        reduced = _reduced(jaxpr, eqns)
+        reduced = find_reduced(jaxpr, eqns)
         eqns = [
             eqn.replace(params={**eqn.params, "accuracy": AccuracyMode.DEFAULT})
             if _is_sine(eqn) and eqn.invars[0] in from_memory and eqn.outvars[0] in reduced
@@ -61,7 +61,7 @@ def _from_memory(jaxpr: Jaxpr, eqns: list[Eqn]) -> set[Any]:
     return found
 
 
-def _reduced(jaxpr: Jaxpr, eqns: list[Eqn]) -> set[Any]:
+def find_reduced(jaxpr: Jaxpr, eqns: list[Eqn]) -> set[Any]:
     """Return the values whose every reader is, or leads by elementwise operations to, a reduction."""
     others: set[Any] = {v for v in jaxpr.outvars if type(v) is Var}
     for eqn in reversed(eqns):

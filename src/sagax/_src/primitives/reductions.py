@@ -100,10 +100,12 @@ def _reduction(
         return batch_reduction(p, args[0], in_dims[0], axes, {})
 
     @p.lower
-    def _(b: Any, x: Any, *, axes: tuple) -> Any:
+    def _(b: Any, x: Any, *, axes: tuple, shifts: bool = False) -> Any:
         if p.composite_rule is not None and dtype_predicates.is_complex(x.dtype):
             return NotImplemented  # the composite, of real reductions
-        return b.reduce(combine, x, neutral(x.aval.dtype), axes)
+        extremum = combine in ("maximum", "minimum") and not shifts
+        reduce = b.reduce_extremum if extremum else b.reduce
+        return reduce(combine, x, neutral(x.aval.dtype), axes)
 
     return p
 

@@ -44,6 +44,7 @@ from sagax._src.xla.engine import (
     barriers_last_until_fusion,
     engine_version,
     engine_version_text,
+    loses_nans,
     reduces_sines,
     sums_products_of_bytes,
 )

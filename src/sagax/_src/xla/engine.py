@@ -33,6 +33,8 @@ barriers_last_until_fusion: bool = not BEFORE_0_11
 sums_products_of_bytes: bool = not BEFORE_0_12
 # Whether XLA for the CPU computes chains of operations that end in a reduction by a library with a fast sine.
 reduces_sines: bool = not BEFORE_0_12
+# Whether that library loses NaNs in maxima and minima, as of 0.12.0.
+loses_nans: bool = not BEFORE_0_12
 
 EngineError = xla_extension.JaxRuntimeError
 Client = xla_extension.Client

@@ -1,0 +1,87 @@
+"""Keep the NaNs that XLA's reductions on CPUs lose.
+
+XLA of jaxlib 0.12 compiles larger reductions, with the elementwise operations before them, by a library whose maxima
+and minima take the other operand where one is NaN. So a loss that ends in `maximum(0, x).sum()` is a number
+where x has a NaN. Such maxima are written to memory first: the library reduces what it reads.
+
+Reductions that are maxima themselves look for NaNs by a sum (`Builder.reduce_extremum`). They need not where the result
+is what all elements are shifted by, as in `softmax`: the NaN itself arrives.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sagax._src import tuning
+from sagax._src.core import dims, memo_keys
+from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
+from sagax._src.lowering.map_subjaxprs import within
+from sagax._src.lowering.reduced_sines import find_reduced
+from sagax._src.primitives.arithmetic import max_p, min_p
+from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
+from sagax._src.primitives.reductions import reduce_max_p, reduce_min_p
+from sagax._src.transforms.derived import derived
+
+_DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def keep_nans(jaxpr: Jaxpr) -> Jaxpr:
+    """Write maxima and minima that reductions would absorb, also in sub-jaxprs, and mark those that shift."""
+    return derived(jaxpr, (memo_keys.KEPT_NANS,), lambda: _kept(jaxpr))
+
+
+def _kept(jaxpr: Jaxpr) -> Jaxpr:
+    eqns = within(jaxpr.eqns, keep_nans)
+    if any(_is_large_extremum(eqn) for eqn in eqns):
+        reduced = find_reduced(jaxpr, eqns)
+        eqns = [e for eqn in eqns for e in _written(eqn, reduced)]
+    if any(_is_reduced_extremum(eqn) for eqn in eqns):
+        eqns = [_marked(eqn, eqns) if _is_reduced_extremum(eqn) else eqn for eqn in eqns]
+    return jaxpr if eqns is jaxpr.eqns else jaxpr.replace(eqns=eqns)
+
+
+def _is_large(aval: Any) -> bool:
+    size: Any = aval.size if dims.is_static(aval.shape) else tuning.LEAST_SIZE_THAT_LOSES_NAN
+    return aval.dtype in _DTYPES and size >= tuning.LEAST_SIZE_THAT_LOSES_NAN
+
+
+def _is_large_extremum(eqn: Eqn) -> bool:
+    return eqn.primitive in (max_p, min_p) and _is_large(eqn.outvars[0].aval)
+
+
+def _is_reduced_extremum(eqn: Eqn) -> bool:
+    return eqn.primitive in (reduce_max_p, reduce_min_p) and _is_large(eqn.invars[0].aval)
+
+
+def _written(eqn: Eqn, reduced: set[Any]) -> list[Eqn]:
+    """Return an equation with a barrier behind it, if it is a large extremum that reductions absorb."""
+    if not _is_large_extremum(eqn) or eqn.outvars[0] not in reduced:
+        return [eqn]
+    (out,) = eqn.outvars
+    inside = Var(out.aval)
+    barrier = Eqn(
+        optimization_barrier_p, [inside], [out], {}, traceback=eqn.traceback, scope=eqn.scope
+    )
+    return [eqn.replace(outvars=[inside]), barrier]
+
+
+def _marked(eqn: Eqn, eqns: list[Eqn]) -> Eqn:
+    """Mark an extremum of constants that shifts the elements that it is the extremum of."""
+    makers = {v: e for e in eqns for v in e.outvars}
+    maker = makers.get(eqn.invars[0])
+    if maker is None or maker.primitive is not stop_gradient_p:
+        return eqn
+    elements = {eqn.invars[0], maker.invars[0]}
+    derived_values = set(eqn.outvars)
+    shifts = False
+    for e in eqns:
+        read = {v for v in e.invars if type(v) is Var}
+        if read.isdisjoint(derived_values):
+            continue
+        if not read.isdisjoint(elements):
+            shifts = True
+        elif len(e.outvars) == 1 and e.outvars[0].aval.size <= eqn.outvars[0].aval.size:
+            derived_values.update(e.outvars)
+    return eqn.replace(params={**eqn.params, "shifts": True}) if shifts else eqn

@@ -1,0 +1,101 @@
+"""Test that reductions keep NaNs, also where XLA's code for CPUs loses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import sagax
+import sagax.numpy as snp
+from sagax import lax
+from sagax._src import tuning, xla
+
+SHAPES = [(8192,), (64, 64), (1000, 8), (3, 2000), (2, 3, 1000), (16, 2)]
+
+
+def _with_nan(shape, at=-1, dtype=np.float32):
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    x.reshape(-1)[at] = np.nan
+    return x
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("axis", [-1, 0, None])
+def test_extrema_are_nan_where_an_element_is(name, shape, axis):
+    for at in (0, -1):
+        x = _with_nan(shape, at)
+        expected = getattr(np, name)(x, axis)
+        found = sagax.jit(getattr(snp, name), static_argnames="axis")(x, axis=axis)
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(getattr(snp, name)(snp.asarray(x), axis=axis), expected)
+
+
+def test_infinite_elements_are_no_nans():
+    x = _with_nan((64, 128))
+    x[3, 5], x[3, 7], x[9, 1], x[11] = np.inf, -np.inf, np.inf, 3e38
+    np.testing.assert_array_equal(sagax.jit(lambda x: x.max(1))(x), x.max(1))
+    np.testing.assert_array_equal(sagax.jit(lambda x: x.min(1))(x), x.min(1))
+    np.testing.assert_array_equal(sagax.jit(lambda x: x.max(0))(x), x.max(0))
+
+
+def test_double_precision():
+    x = _with_nan((64, 128), dtype=np.float64)
+    x[0, 0] = 1.7e308
+    with sagax.enable_x64():
+        found = sagax.jit(lambda x: x.max(1))(x)
+        assert found.dtype == np.float64
+        np.testing.assert_array_equal(found, x.max(1))
+
+
+LOSSES = {
+    "hinge": lambda x: snp.maximum(0, 1 - x).sum(),
+    "rectified": lambda x: snp.maximum(x, 0).mean(),
+    "squared": lambda x: (snp.minimum(x, 2) ** 2).sum(1),
+    "clipped": lambda x: snp.clip(x, 0, None).sum(),
+    "rectifier of nn": lambda x: sagax.nn.relu(x).sum(0),
+    "after another operation": lambda x: snp.exp(snp.minimum(x, 1)).sum(),
+    "in a loop": lambda x: lax.fori_loop(
+        0, 2, lambda i, t: t + snp.maximum(x, i).sum(1), 0 * x[:, 0]
+    ),
+    "of extrema": lambda x: snp.maximum(x, 0).max(1),
+}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_sums_of_extrema_are_nan_where_an_element_is(loss):
+    x = _with_nan((100, 100))
+    assert np.isnan(sagax.jit(LOSSES[loss])(x)).any()
+    plain = np.nan_to_num(x)
+    assert np.isfinite(sagax.jit(LOSSES[loss])(plain)).all()
+
+
+@pytest.mark.parametrize("f", [sagax.nn.softmax, sagax.nn.log_softmax, sagax.nn.logsumexp])
+def test_functions_that_shift_by_a_maximum_keep_nans_by_row(f):
+    x = _with_nan((64, 128))
+    found = np.asarray(sagax.jit(lambda x: f(x, axis=1))(x))
+    assert np.isnan(found[-1]).all()
+    assert np.isfinite(found[:-1]).all()
+
+
+def _count(f, x):
+    return sagax.jit(f).lower(x).as_text().count("stablehlo.reduce")
+
+
+@pytest.mark.skipif(not xla.loses_nans, reason="the engine keeps NaNs by itself")
+def test_what_shifts_and_what_is_small_is_not_looked_through():
+    small = np.ones(tuning.LEAST_SIZE_THAT_LOSES_NAN - 1, np.float32)
+    large = np.ones((64, 128), np.float32)
+    assert _count(snp.max, small) == 1
+    assert _count(snp.max, large) == 2
+    assert _count(sagax.nn.softmax, large) == 2
+    assert _count(sagax.grad(lambda x: sagax.nn.logsumexp(x, axis=1).sum()), large) <= 3
+    assert _count(lambda x: x.astype(int).max(), large) == 1
+    stopped = lambda x: lax.stop_gradient(x).max(1)  # noqa: E731
+    assert _count(stopped, large) == 2
+
+
+def test_derivatives_and_batches():
+    x = np.random.default_rng(0).normal(size=(4, 64, 64)).astype(np.float32)
+    slope = sagax.jit(sagax.vmap(sagax.grad(lambda x: x.max(1).sum())))(x)
+    np.testing.assert_array_equal(slope, (x == x.max(2, keepdims=True)).astype(np.float32))
