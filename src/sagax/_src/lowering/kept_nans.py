@@ -29,10 +29,10 @@ _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 def keep_nans(jaxpr: Jaxpr) -> Jaxpr:
     """Write maxima and minima that reductions would absorb, also in sub-jaxprs, and mark those that shift."""
-    return derived(jaxpr, (memo_keys.KEPT_NANS,), lambda: _kept(jaxpr))
+    return derived(jaxpr, (memo_keys.KEPT_NANS,), lambda: _mark_and_write(jaxpr))
 
 
-def _kept(jaxpr: Jaxpr) -> Jaxpr:
+def _mark_and_write(jaxpr: Jaxpr) -> Jaxpr:
     eqns = within(jaxpr.eqns, keep_nans)
     if any(_is_large_extremum(eqn) for eqn in eqns):
         reduced = find_reduced(jaxpr, eqns)
