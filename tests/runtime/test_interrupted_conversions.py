@@ -102,6 +102,7 @@ def test_a_callback_that_is_interrupted_leaves_no_mark():
     assert active_calls.call_tracked("outer", active_calls.innermost_call) == "outer"
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no interval timers")
 def test_signals_during_callbacks_arrive_as_themselves():
     f = sagax.jit(

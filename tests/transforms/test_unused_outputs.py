@@ -208,6 +208,12 @@ def fori_loop(x):
 
 
 @case
+def fori_loop_with_a_bar(x):
+    body = lambda i, c: (bad(c[0]), c[1] * 1.0)  # noqa: E731
+    return lax.fori_loop(0, 2, body, (x, good(x)), progress="loop")[1]
+
+
+@case
 def fori_loop_with_a_bound(x):
     upper = snp.int32(x.sum() * 0 + 2)
     body = lambda i, c: (bad(c[0]), c[1] * 1.0)  # noqa: E731

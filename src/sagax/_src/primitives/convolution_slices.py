@@ -15,7 +15,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,13 +31,10 @@ from sagax._src.primitives.slicing import slice as sliced
 from sagax._src.primitives.structural import broadcast_in_dim, reshape, transpose
 from sagax._src.primitives.window_geometry import Window
 
-if TYPE_CHECKING:
-    from sagax._src.primitives.convolution import Convolution
-
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-def by_slices(conv: Convolution, x: Any, y: Any, out: Any) -> Callable[[Any, Any], Any] | None:
+def by_slices(conv: Any, x: Any, y: Any, out: Any) -> Callable[[Any, Any], Any] | None:
     """Return a function that computes the convolution of arrays of these types; None: leave it to XLA."""
     features, batches = conv.feature_group_count, conv.batch_group_count
     if not all(dims.is_static(a.shape) and 0 not in a.shape for a in (x, y, out)):
@@ -63,7 +60,7 @@ def by_slices(conv: Convolution, x: Any, y: Any, out: Any) -> Callable[[Any, Any
     return None
 
 
-def _depthwise(conv: Convolution, x: Any, y: Any) -> Any:
+def _depthwise(conv: Any, x: Any, y: Any) -> Any:
     """Sum slices of the input, each times the weights of one element of the kernel."""
     numbers = conv.dimension_numbers
     f = numbers.out_spec[1]
@@ -85,7 +82,7 @@ def _depthwise(conv: Convolution, x: Any, y: Any) -> Any:
     return reshape(total, (*shape[:f], features, *shape[f + 2 :]))
 
 
-def _depthwise_kernel(conv: Convolution, x: Any, y: Any) -> Any:
+def _depthwise_kernel(conv: Any, x: Any, y: Any) -> Any:
     """Sum products of the second operand with slices of the first, one for each position of the result."""
     numbers = conv.dimension_numbers
     o, _, *spatial = numbers.rhs_spec
@@ -110,7 +107,7 @@ def _depthwise_kernel(conv: Convolution, x: Any, y: Any) -> Any:
     return transpose(found, _inverse(numbers.out_spec))
 
 
-def _split(conv: Convolution, x: Any, y: Any) -> Any:
+def _split(conv: Any, x: Any, y: Any) -> Any:
     """Convolve each group by itself, and join the results along the features."""
     numbers = conv.dimension_numbers
     groups = conv.feature_group_count * conv.batch_group_count

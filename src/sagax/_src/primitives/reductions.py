@@ -76,12 +76,15 @@ def _reduction(
     samples: Sequence[Any],
     **answers: Any,
 ) -> Primitive:
-    """Define a primitive that reduces `axes` by an XLA operation with its neutral element."""
+    """Define a primitive that reduces `axes` by an XLA operation with its neutral element.
+
+    Lowering marks extrema with `shifts` that need not look for NaNs (lowering/kept_nans.py).
+    """
     mask = mask_filled("axes", neutral)
     p = Primitive(name, exact=exact, samples=samples, family=REDUCTION, mask_rule=mask, **answers)
 
     @p.abstract
-    def _(x: ShapedArray, *, axes: tuple) -> ShapedArray:
+    def _(x: ShapedArray, *, axes: tuple, shifts: bool = False) -> ShapedArray:
         if not accepts.test(x.dtype):
             raise DtypeError(
                 f"the operand has dtype {dtypes.name(x.dtype)}",
@@ -92,12 +95,14 @@ def _reduction(
         return intern_aval(s.reduced_shape(x.shape, axes, name), x.dtype, x.weak_type, None)
 
     @p.reference
-    def _(x: np.ndarray, *, axes: tuple) -> np.ndarray:
+    def _(x: np.ndarray, *, axes: tuple, shifts: bool = False) -> np.ndarray:
         return reference(x, axes)
 
     @p.batch
-    def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple) -> tuple:
-        return batch_reduction(p, args[0], in_dims[0], axes, {})
+    def _(
+        axis: Any, args: Sequence[Any], in_dims: Sequence[Any], *, axes: tuple, **params: Any
+    ) -> tuple:
+        return batch_reduction(p, args[0], in_dims[0], axes, params)
 
     @p.lower
     def _(b: Any, x: Any, *, axes: tuple, shifts: bool = False) -> Any:
@@ -187,14 +192,16 @@ def _restored(out: Any, aval: ShapedArray, axes: tuple) -> Any:
     return s.reshape(out, tuple(1 if i in axes else d for i, d in enumerate(aval.shape)))
 
 
-def _extremum_show(*, axes: tuple) -> dict:
+def _extremum_show(*, axes: tuple, shifts: bool = False) -> dict:
     return {"axes": axes, "out_sharding": None}
 
 
 def _extremum_jvp(p: Primitive) -> None:
-    def jvp(primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple) -> tuple:
+    def jvp(
+        primals: Sequence[Any], tangents: Sequence[Any], *, axes: tuple, **params: Any
+    ) -> tuple:
         (x,), (t,) = primals, tangents
-        out = p.bind(x, axes=axes)
+        out = p.bind(x, axes=axes, **params)
         aval = aval_of(x)
         if is_zero(t) or not dtypes.is_inexact(aval.dtype):
             return out, Zero.like(aval_of(out))
@@ -207,7 +214,7 @@ def _extremum_jvp(p: Primitive) -> None:
     p.show_rule = _extremum_show
 
     @p.composite  # of complex numbers
-    def _(x: Any, *, axes: tuple) -> Any:
+    def _(x: Any, *, axes: tuple, shifts: bool = False) -> Any:
         return complex_extremum(
             x,
             lambda v: p.bind(v, axes=axes),

@@ -61,6 +61,8 @@ ADVICE = {
     "serialize the Exported itself: exported.serialize()": "序列化 Exported 本身：exported.serialize()",
     "export the function with sagax.export: serialized forms of other libraries, such as jax.export, are not read": "用 sagax.export 导出函数：不读取其他库（如 jax.export）的序列化形式",
     "pass {text} as an argument, or set the option stale to 'retrace'": "把 {text} 作为参数传入，或把选项 stale 设为 'retrace'",
+    "leave out progress where sizes are symbolic": "大小为符号时去掉 progress",
+    "pass max_steps=N, or use fori_loop": "传入 max_steps=N，或用 fori_loop",
     "leave out holomorphic": "去掉 holomorphic",
     "return arrays; compute other results outside of the jitted function": "返回数组；其他结果在 jit 函数之外计算",
     "call the function before {_frozen}, or create another with sagax.new_ref": "在{_frozen}之前调用函数，或用 sagax.new_ref 另建一个",

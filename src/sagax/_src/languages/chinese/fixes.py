@@ -72,6 +72,8 @@ FIXES = {
     "let the update be of the array's rank: `{primary}{form}`": "使更新的秩与数组相同：`{primary}{form}`",
     "make an array of the list: a scan goes along the first axis of arrays": "把列表变成数组：scan 沿数组的第一个轴进行",
     "make it an integer: `{name}({code})`": "变成整数：`{name}({code})`",
+    "take `{arg}` first, then `{arg2}`": "先接收 `{arg}`，再接收 `{arg2}`",
+    "take the {place} of {int} arguments too: `{rpartition}` is called with them": "把 {int} 个参数中的 {place} 也接收下来：`{rpartition}` 是用它们调用的",
     "exchange the functions: the condition comes first, then the body": "交换两个函数：先是条件，后是循环体",
     "export the compiled function": "导出已编译的函数",
     "give `in_specs` an entry for each argument: what has none {what}": "为 `in_specs` 的每个参数提供一项：没有对应项的参数 {what}",
