@@ -70,7 +70,24 @@ def test_sums_of_extrema_are_nan_where_an_element_is(loss):
     assert np.isfinite(sagax.jit(LOSSES[loss])(plain)).all()
 
 
-@pytest.mark.parametrize("f", [sagax.nn.softmax, sagax.nn.log_softmax, sagax.nn.logsumexp])
+def _attention(x, axis):
+    """Return sums of exponentials, with the maximum found block by block."""
+
+    def body(i, carry):
+        most, total = carry
+        part = lax.dynamic_slice_in_dim(x, 64 * i, 64, 1)
+        new = snp.maximum(most, part.max(1))
+        return new, total * snp.exp(most - new) + snp.exp(part - new[:, None]).sum(1)
+
+    start = snp.full(x.shape[0], -1e30), snp.zeros(x.shape[0])
+    return lax.fori_loop(0, x.shape[1] // 64, body, start)[1]
+
+
+@pytest.mark.parametrize(
+    "f",
+    [sagax.nn.softmax, sagax.nn.log_softmax, sagax.nn.logsumexp, _attention]
+    + [lambda x, axis: _softmax(x)],
+)
 def test_functions_that_shift_by_a_maximum_keep_nans_by_row(f):
     x = _with_nan((64, 128))
     found = np.asarray(sagax.jit(lambda x: f(x, axis=1))(x))
@@ -93,6 +110,13 @@ def test_what_shifts_and_what_is_small_is_not_looked_through():
     assert _count(lambda x: x.astype(int).max(), large) == 1
     stopped = lambda x: lax.stop_gradient(x).max(1)  # noqa: E731
     assert _count(stopped, large) == 2
+    assert _count(_softmax, large) == 2
+    assert _count(lambda x: x - x.max(1, keepdims=True), large) == 2
+
+
+def _softmax(x):
+    e = snp.exp(x - x.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
 
 
 def test_derivatives_and_batches():

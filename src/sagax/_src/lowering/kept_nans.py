@@ -5,7 +5,7 @@ and minima take the other operand where one is NaN. So a loss that ends in `maxi
 where x has a NaN. Such maxima are written to memory first: the library reduces what it reads.
 
 Reductions that are maxima themselves look for NaNs by a sum (`Builder.reduce_extremum`). They need not where the result
-is what all elements are shifted by, as in `softmax`: the NaN itself arrives.
+is what the elements are shifted by before they are exponentiated, as in `softmax`: the NaN itself arrives.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
 from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.lowering.reduced_sines import find_reduced
-from sagax._src.primitives.arithmetic import max_p, min_p
+from sagax._src.primitives.arithmetic import max_p, min_p, sub_p
 from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
 from sagax._src.primitives.reductions import reduce_max_p, reduce_min_p
+from sagax._src.primitives.structural import broadcast_in_dim_p
+from sagax._src.primitives.transcendental import exp2_p, exp_p
 from sagax._src.transforms.derived import derived
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -68,20 +70,40 @@ def _written(eqn: Eqn, reduced: set[Any]) -> list[Eqn]:
 
 
 def _marked(eqn: Eqn, eqns: list[Eqn]) -> Eqn:
-    """Mark an extremum of constants that shifts the elements that it is the extremum of."""
+    """Mark an extremum that shifts the elements it is the extremum of, before they are exponentiated.
+
+    As in `softmax`: a NaN among the elements arrives by itself. Also if the elements are constants for derivatives.
+    """
     makers = {v: e for e in eqns for v in e.outvars}
+    elements, constant = {eqn.invars[0]}, False
     maker = makers.get(eqn.invars[0])
-    if maker is None or maker.primitive is not stop_gradient_p:
-        return eqn
-    elements = {eqn.invars[0], maker.invars[0]}
-    derived_values = set(eqn.outvars)
-    shifts = False
+    if maker is not None and maker.primitive is stop_gradient_p:
+        elements.add(maker.invars[0])
+        constant = True
+    small = set(eqn.outvars)  # values of the size of the extremum that depend on it
+    shifted: set[Any] = set()
     for e in eqns:
         read = {v for v in e.invars if type(v) is Var}
-        if read.isdisjoint(derived_values):
+        if not read.isdisjoint(shifted) and e.primitive in (exp_p, exp2_p):
+            return eqn.replace(params={**eqn.params, "shifts": True})
+        if read.isdisjoint(small):
             continue
         if not read.isdisjoint(elements):
-            shifts = True
-        elif len(e.outvars) == 1 and e.outvars[0].aval.size <= eqn.outvars[0].aval.size:
-            derived_values.update(e.outvars)
-    return eqn.replace(params={**eqn.params, "shifts": True}) if shifts else eqn
+            if constant:
+                return eqn.replace(params={**eqn.params, "shifts": True})
+            if e.primitive is sub_p:
+                shifted.update(e.outvars)
+        elif len(e.outvars) == 1 and _is_spread(e, eqn):
+            small.update(e.outvars)
+    return eqn
+
+
+def _is_spread(e: Eqn, eqn: Eqn) -> bool:
+    """Return whether a result is of the size of an extremum, or repeats it for the elements."""
+    avals = [v.aval for v in (e.outvars[0], eqn.outvars[0], eqn.invars[0])]
+    if not all(dims.is_static(a.shape) for a in avals):
+        return True
+    size, elements = e.outvars[0].aval.size, eqn.invars[0].aval.size
+    return size <= eqn.outvars[0].aval.size or (
+        e.primitive is broadcast_in_dim_p and size == elements
+    )
