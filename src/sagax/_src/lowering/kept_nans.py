@@ -27,6 +27,8 @@ from sagax._src.primitives.transcendental import exp2_p, exp_p
 from sagax._src.transforms.derived import derived
 
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
+# Readers that are followed from an extremum: shifts are a few operations away, whatever the size of the program.
+_MOST_STEPS = 16
 
 
 def keep_nans(jaxpr: Jaxpr) -> Jaxpr:
@@ -40,7 +42,14 @@ def _mark_and_write(jaxpr: Jaxpr) -> Jaxpr:
         reduced = find_reduced(jaxpr, eqns)
         eqns = [e for eqn in eqns for e in _written(eqn, reduced)]
     if any(_is_reduced_extremum(eqn) for eqn in eqns):
-        eqns = [_marked(eqn, eqns) if _is_reduced_extremum(eqn) else eqn for eqn in eqns]
+        makers: dict[Any, Eqn] = {}
+        readers: dict[Any, list[Eqn]] = {}
+        for eqn in eqns:
+            makers.update(dict.fromkeys(eqn.outvars, eqn))
+            for v in eqn.invars:
+                if type(v) is Var:
+                    readers.setdefault(v, []).append(eqn)
+        eqns = [_marked(eqn, makers, readers) if _is_reduced_extremum(eqn) else eqn for eqn in eqns]
     return jaxpr if eqns is jaxpr.eqns else jaxpr.replace(eqns=eqns)
 
 
@@ -69,33 +78,31 @@ def _written(eqn: Eqn, reduced: set[Any]) -> list[Eqn]:
     return [eqn.replace(outvars=[inside]), barrier]
 
 
-def _marked(eqn: Eqn, eqns: list[Eqn]) -> Eqn:
+def _marked(eqn: Eqn, makers: dict[Any, Eqn], readers: dict[Any, list[Eqn]]) -> Eqn:
     """Mark an extremum that shifts the elements it is the extremum of, before they are exponentiated.
 
     As in `softmax`: a NaN among the elements arrives by itself. Also if the elements are constants for derivatives.
     """
-    makers = {v: e for e in eqns for v in e.outvars}
     elements, constant = {eqn.invars[0]}, False
     maker = makers.get(eqn.invars[0])
     if maker is not None and maker.primitive is stop_gradient_p:
         elements.add(maker.invars[0])
         constant = True
-    small = set(eqn.outvars)  # values of the size of the extremum that depend on it
-    shifted: set[Any] = set()
-    for e in eqns:
-        read = {v for v in e.invars if type(v) is Var}
-        if not read.isdisjoint(shifted) and e.primitive in (exp_p, exp2_p):
-            return eqn.replace(params={**eqn.params, "shifts": True})
-        if read.isdisjoint(small):
-            continue
-        if not read.isdisjoint(elements):
-            if constant:
-                return eqn.replace(params={**eqn.params, "shifts": True})
-            if e.primitive is sub_p:
-                shifted.update(e.outvars)
-        elif len(e.outvars) == 1 and _is_spread(e, eqn):
-            small.update(e.outvars)
+    rest = list(eqn.outvars)  # values of the size of the extremum that depend on it
+    for _ in range(_MOST_STEPS):
+        if not rest:
+            break
+        for e in readers.get(rest.pop(0), ())[:_MOST_STEPS]:
+            if not elements.isdisjoint([v for v in e.invars if type(v) is Var]):
+                if constant or (e.primitive is sub_p and _is_exponent(e, readers)):
+                    return eqn.replace(params={**eqn.params, "shifts": True})
+            elif len(e.outvars) == 1 and _is_spread(e, eqn):
+                rest += e.outvars
     return eqn
+
+
+def _is_exponent(eqn: Eqn, readers: dict[Any, list[Eqn]]) -> bool:
+    return any(e.primitive in (exp_p, exp2_p) for e in readers.get(eqn.outvars[0], ()))
 
 
 def _is_spread(e: Eqn, eqn: Eqn) -> bool:
