@@ -13,6 +13,7 @@ primitive overrides slots where it differs. Where there is no rule, a `Default` 
     cotangent_mask  how its transpose maps the mask of a partly zero cotangent
     moves_keys      its NumPy reference, run on ids of keys, computes which keys results hold
     handles_keys    it creates or consumes keys: without a `key` rule it consumes its key operands
+    rewritten_by    the pass that may rewrite it before it is lowered for CPUs (lowering/passes.py)
 """
 
 from __future__ import annotations
@@ -79,6 +80,16 @@ class CotangentMask:
     INSIDE = 4  # follow it through the jaxpr of the call
 
 
+class Pass:
+    """Name the passes before lowering for CPUs that rewrite single primitives."""
+
+    NONE = 0
+    SINES = 1
+    EXTREMA = 2
+    SORTS = 3
+    PRODUCTS = 4
+
+
 class Indices(NamedTuple):
     """The operands that are indices: one array of index vectors, or a scalar for each axis."""
 
@@ -112,7 +123,7 @@ RULES = (
 )
 TRAITS = (
     *("fusion", "latency", "recomputes", "cost", "host_cost", "rounds", "creates_nan"),
-    *("cotangent_mask", "moves_keys", "handles_keys"),
+    *("cotangent_mask", "moves_keys", "handles_keys", "rewritten_by"),
 )
 SLOTS = {*RULES, *TRAITS}
 
@@ -197,6 +208,7 @@ WHOLE = Family(
     cotangent_mask=CotangentMask.DROPPED,
     moves_keys=False,
     handles_keys=False,
+    rewritten_by=Pass.NONE,
     shard_rule=Default("an element of the result may depend on all of each operand"),
     mask_rule=Default("it needs the selected elements contiguously"),
     index_rule=Default("no operand is an index"),

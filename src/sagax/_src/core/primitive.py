@@ -156,6 +156,7 @@ class Primitive:
     cotangent_mask: int
     moves_keys: bool
     handles_keys: bool
+    rewritten_by: int
 
     def __init__(
         self,

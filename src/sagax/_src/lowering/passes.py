@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sagax._src import config, tuning, xla
 from sagax._src.core import memo_keys
+from sagax._src.core.families import Pass
 from sagax._src.core.jaxpr import Jaxpr
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
@@ -20,9 +21,6 @@ if TYPE_CHECKING or lazy_imports():
         reroll,
         sorts,
     )
-
-_SINES = ("sin", "cos")
-_EXTREMA = ("max", "min", "reduce_max", "reduce_min")
 
 
 def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
@@ -44,15 +42,16 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     # lazily imported, to keep the first, small function fast
     eqns = jaxpr.eqns
     nested = any(map(holds, eqns))
+    passes = {eqn.primitive.rewritten_by for eqn in eqns}
     if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
         jaxpr = reroll.rerolled(jaxpr)
-    if xla.reduces_sines and (nested or any(eqn.primitive.name in _SINES for eqn in eqns)):
+    if xla.reduces_sines and (nested or Pass.SINES in passes):
         jaxpr = reduced_sines.leave_reduced_sines(jaxpr)
-    if xla.loses_nans and (nested or any(eqn.primitive.name in _EXTREMA for eqn in eqns)):
+    if xla.loses_nans and (nested or Pass.EXTREMA in passes):
         jaxpr = kept_nans.keep_nans(jaxpr)
-    if nested or any(eqn.primitive.name == "sort" for eqn in eqns):
+    if nested or Pass.SORTS in passes:
         jaxpr = sorts.rewrite_sorts(jaxpr)
-    if nested or any(eqn.primitive.name == "dot_general" for eqn in eqns):
+    if nested or Pass.PRODUCTS in passes:
         jaxpr = canonicalize_dots.merge_contracted_dims(jaxpr)
     if settings.fusion_fences == "auto":
         if nested or any(eqn.primitive.handles_keys for eqn in eqns):

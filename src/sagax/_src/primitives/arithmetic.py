@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
-from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask, Sums
+from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask, Pass, Sums
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
@@ -331,6 +331,7 @@ def _extreme(name: str, hlo: str, direction: str, numpy: Any) -> Any:
         name,
         2,
         family=EXACT,
+        rewritten_by=Pass.EXTREMA,
         numpy=numpy,
         in_numpy=hlo,
         accepts=number_or_bool,

@@ -12,7 +12,7 @@ import numpy as np
 from sagax._src import xla
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import WHOLE, Sums
+from sagax._src.core.families import WHOLE, Pass, Sums
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
@@ -25,7 +25,7 @@ from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.resharding import with_out_sharding
 
 dot_general_p = Primitive(
-    "dot_general", family=WHOLE, multilinear=True,
+    "dot_general", family=WHOLE, rewritten_by=Pass.PRODUCTS, multilinear=True,
     samples=[
         Sample(f32(3, 4), f32(4, 2), dimension_numbers=(((1,), (0,)), ((), ())), precision=None, preferred_element_type=None),
         Sample(f32(2, 3, 4), f32(2, 4, 5), dimension_numbers=(((2,), (1,)), ((0,), (0,))), precision=None, preferred_element_type=None),

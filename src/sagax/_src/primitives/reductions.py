@@ -11,7 +11,7 @@ from sagax._src import trees, tuning
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import COMBINING, REDUCTION, mask_filled, operand_size
+from sagax._src.core.families import COMBINING, REDUCTION, Pass, mask_filled, operand_size
 from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
@@ -174,6 +174,7 @@ reduce_max_p = _reduction(
     _exact_unless_complex,
     _extremum_samples,
     creates_nan=False,
+    rewritten_by=Pass.EXTREMA,
 )
 reduce_min_p = _reduction(
     "reduce_min",
@@ -184,6 +185,7 @@ reduce_min_p = _reduction(
     _exact_unless_complex,
     _extremum_samples,
     creates_nan=False,
+    rewritten_by=Pass.EXTREMA,
 )
 
 

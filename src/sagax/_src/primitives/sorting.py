@@ -13,7 +13,7 @@ from sagax._src import tuning
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
-from sagax._src.core.families import WHOLE
+from sagax._src.core.families import WHOLE, Pass
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, f32, i32
 from sagax._src.core.staging import stage
@@ -27,7 +27,7 @@ from sagax._src.primitives.shaping import broadcasted_iota, rev
 from sagax._src.primitives.slicing import slice_in_dim
 
 sort_p = Primitive(
-    "sort", family=WHOLE, rounds=False, creates_nan=False, host_cost=4, multiple_results=True, exact=True,
+    "sort", family=WHOLE, rounds=False, creates_nan=False, host_cost=4, rewritten_by=Pass.SORTS, multiple_results=True, exact=True,
     samples=[
         Sample(f32(5, unique=True), dimension=0, is_stable=True, num_keys=1),
         Sample(f32(3, 4, unique=True), i32(3, 4), dimension=1, is_stable=True, num_keys=1),
