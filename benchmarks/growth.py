@@ -5,6 +5,8 @@
 Each case runs in a process of its own for each library, from small sizes to large ones; what is measured is CPU
 time, so other processes disturb little. The exponent is the slope of log(time) over log(size) between the first and
 the last size, where the first takes long enough to be measured; the last step shows where the growth gets steeper.
+A case above the bound is measured once more without Python's garbage collector, which looks at all living objects
+again and again: what is above the bound then, too, grows too fast by itself.
 """
 
 from __future__ import annotations
@@ -228,9 +230,11 @@ def exponent(times: list[tuple[int, float]]) -> float:
     return math.log(last / first) / math.log(m / n)
 
 
-def _run(side: Side, name: str) -> tuple[dict[int, float], str]:
+def _run(side: Side, name: str, collect: bool) -> tuple[dict[int, float], str]:
     """Return the seconds by size that a process of a case measured, and why it failed."""
     code = f"from benchmarks.growth import measure_case; measure_case({side.library!r}, {name!r})"
+    if not collect:
+        code = f"import gc; gc.disable(); {code}"
     process = subprocess.Popen(
         [side.python, "-c", code],
         cwd=ROOT,
@@ -263,22 +267,23 @@ def measure_all(ours: Side, theirs: Side, repeats: int = 2) -> tuple[list[str], 
         print(line, flush=True)
         lines.append(line)
 
+    def is_over(title: str, label: str, side: Side, name: str, collect: bool = True) -> bool:
+        times: dict[int, float] = {}
+        failure = ""
+        for _ in range(repeats):
+            found, failure = _run(side, name, collect)
+            times = {n: min(t, times.get(n, t)) for n, t in found.items()}
+        slopes = _slopes(times)
+        text = "     -      -" if slopes is None else f"{slopes[0]:6.2f} {slopes[1]:6.2f}"
+        shown = "  ".join([f"{n}: {t:.3g}" for n, t in times.items()])
+        say(f"{title:16} {label:6} {text}  {shown}  {failure}".rstrip())
+        return bool(failure) or (slopes is not None and slopes[0] > BOUND)
+
     say(f"{'case':16} {'':6} {'slope':>6} {'last':>6}  CPU seconds by size")
     for name in CASES:
-        for side in (ours, theirs):
-            times: dict[int, float] = {}
-            failure = ""
-            for _ in range(repeats):
-                found, failure = _run(side, name)
-                times = {n: min(t, times.get(n, t)) for n, t in found.items()}
-            slopes = _slopes(times)
-            text = "     -      -" if slopes is None else f"{slopes[0]:6.2f} {slopes[1]:6.2f}"
-            shown = "  ".join([f"{n}: {t:.3g}" for n, t in times.items()])
-            say(
-                f"{name if side is ours else '':16} {side.label:6} {text}  {shown}  {failure}".rstrip()
-            )
-            if side is ours and (failure or (slopes is not None and slopes[0] > BOUND)):
-                over.append(name)
+        if is_over(name, ours.label, ours, name) and is_over("", "no gc", ours, name, False):
+            over.append(name)
+        is_over("", theirs.label, theirs, name)
     return lines, [name for name in over if name not in UNBOUNDED]
 
 
@@ -288,5 +293,5 @@ def page(lines: list[str], revision: str) -> str:
     table = "\n".join(lines)
     return (
         f"# Growth of times with the size of a program\n\nCommit {revision}. CPU seconds of one call; exponents "
-        f"from times of at least {LEAST} s.\n\n{cases}\n\n```text\n{table}\n```\n"
+        f"from times of at least {LEAST} s. `no gc`: sagax without Python's garbage collector.\n\n{cases}\n\n```text\n{table}\n```\n"
     )

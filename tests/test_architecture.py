@@ -26,6 +26,7 @@ LAYERS = (
     "_ignores",  # beside _src: the checks of source read it, and load nothing else
     "lazy_import",
     "languages",  # the check of sources words its findings by it
+    "weak_tables",
     "fork_locks",
     "xla",
     "source_stacks",

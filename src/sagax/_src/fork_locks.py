@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import threading
-import weakref
 from typing import Any
 
-_locks: weakref.WeakSet[Any] = weakref.WeakSet()
+from sagax._src.weak_tables import WeakBag
+
+_locks: WeakBag[Any] = WeakBag()
 
 
 def lock() -> threading.Lock:

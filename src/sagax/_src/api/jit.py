@@ -49,8 +49,9 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import call_paths, devices, progress, transfer_guard, working_memory
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
-from sagax._src.runtime.eager import remember, snapshot
+from sagax._src.runtime.eager import remember
 from sagax._src.runtime.placements import Placement, in_context
+from sagax._src.weak_tables import WeakBag
 from sagax._src.xla import Device
 
 if TYPE_CHECKING or lazy_imports():
@@ -109,7 +110,7 @@ _by_function: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
 _by_meaning: OrderedDict[tuple, _Caches] = OrderedDict()
 _MEANINGS = 256
 _TRACING = "/jax/core/compile/jaxpr_trace_duration"
-_all: weakref.WeakSet[JitFunction] = weakref.WeakSet()
+_all: WeakBag[JitFunction] = WeakBag()
 _shared_lock = fork_locks.lock()
 
 
@@ -136,7 +137,7 @@ def clear_caches() -> None:
         for caches in (*known, *_by_meaning.values()):
             caches.traced.clear()
             caches.calls.clear()
-    for jitted in snapshot(_all):
+    for jitted in _all:
         jitted._calls.clear()
         jitted._traced.clear()
         jitted._dicts.clear()
@@ -147,7 +148,7 @@ def clear_caches() -> None:
 def watch_calls(function: Callable[[JitFunction, tuple, dict], Any]) -> None:
     """Have `function(jitted, args, kwargs)` make each call, by `jitted._general(args, kwargs)`."""
     events.jit_called.function = function
-    for jitted in snapshot(_all):
+    for jitted in _all:
         jitted._fast = False
 
 
@@ -230,8 +231,7 @@ class JitFunction:
             None if self._requested_shardings is None else self._requested_shardings.key,
         )
         self._caches, self._fingerprint = _caches_for(fun, options)
-        # a subset of the shared caches, which fill it on a miss
-        self._calls: dict[tuple, Callable] = {}
+        self._calls: dict[tuple, Callable] = {}  # of the shared caches, which fill it on a miss
         self._traced: dict[tuple, Traced] = {}
         self._dicts: dict[tuple, tuple] = {}
         _all.add(self)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import enum
 import functools
-import weakref
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,13 @@ from sagax._src import config, fork_locks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.meshes import AbstractMesh, ManualAxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, dimensions_text
+from sagax._src.weak_tables import InternTable
 
 no_axes: frozenset = frozenset()
 
-# key -> weak reference. Weak, so that a script with ever new shapes does not grow without bound.
-_table: dict[tuple, weakref.ref[ShapedArray]] = {}
+# weak, so that a script with ever new shapes does not grow without bound
+_table: InternTable[ShapedArray] = InternTable()
+_refs = _table.refs
 _lock = fork_locks.lock()
 # Keeps recent avals alive: an eager loop would otherwise recreate the aval of each temporary array.
 _recent: collections.deque[ShapedArray] = collections.deque(maxlen=2048)
@@ -262,15 +263,14 @@ def intern_aval(
 ) -> ShapedArray:
     """Intern the aval of these fields, already canonical (tuple of ints or dims, dtype, bool)."""
     key = (shape, dtype, weak_type, sharding, vma, memory_space)
-    ref = _table.get(key)
+    ref = _refs.get(key)  # inlines `_table.get`, to save a call
     found = ref() if ref is not None else None
     return found if found is not None else _make(key)
 
 
 def _make(key: tuple) -> ShapedArray:
     with _lock:
-        ref = _table.get(key)
-        found = ref() if ref is not None else None
+        found = _table.get(key)
         if found is not None:
             return found
         aval = _new(ShapedArray)
@@ -279,11 +279,7 @@ def _make(key: tuple) -> ShapedArray:
         aval.ndim = len(aval.shape)
         aval._tangent = None
 
-        def forget(dead: weakref.ref, key: tuple = key, table: dict = _table) -> None:
-            if table.get(key) is dead:  # a newer aval may have been stored meanwhile
-                table.pop(key, None)
-
-        _table[key] = weakref.ref(aval, forget)
+        _table.add(key, aval)
         _recent.append(aval)
         return aval
 

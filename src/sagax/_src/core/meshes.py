@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 import math
 import threading
-import weakref
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +20,7 @@ import numpy as np
 from sagax._src import config, fork_locks
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.frozen_class import record
+from sagax._src.weak_tables import InternTable
 
 
 class AxisType(enum.Enum):
@@ -111,7 +111,7 @@ class AbstractDevice(NamedTuple):
 
 
 _lock = fork_locks.lock()
-_known: weakref.WeakValueDictionary[tuple, Any] = weakref.WeakValueDictionary()
+_known: InternTable[Any] = InternTable()
 
 
 def _interned(cls: type, key: tuple, fields: dict[str, Any]) -> Any:
@@ -121,7 +121,7 @@ def _interned(cls: type, key: tuple, fields: dict[str, Any]) -> Any:
             found = object.__new__(cls)
             for name, value in fields.items():
                 object.__setattr__(found, name, value)
-            _known[(cls, *key)] = found
+            _known.add((cls, *key), found)
     return found
 
 

@@ -7,13 +7,14 @@ without a value instead, which stand for variables of its jaxpr.
 
 from __future__ import annotations
 
-import weakref
 from typing import TYPE_CHECKING, Any
 
+from sagax._src import fork_locks
 from sagax._src.core import dtypes
 from sagax._src.core.avals import ShapedArray
 from sagax._src.core.effects import Effect
 from sagax._src.core.shardings import dimensions_text
+from sagax._src.weak_tables import InternTable
 
 READ = Effect("read of a reference")
 WRITE = Effect("write to a reference")
@@ -24,7 +25,8 @@ EFFECTS = frozenset({READ, WRITE, ACCUMULATE, CREATE})
 # The kind of references that have no derivative, as jax spells it.
 NO_GRAD = "no_grad_no_remat"
 
-_table: weakref.WeakValueDictionary[tuple, AbstractRef] = weakref.WeakValueDictionary()
+_table: InternTable[AbstractRef] = InternTable()
+_lock = fork_locks.lock()
 
 
 class AbstractRef:
@@ -45,9 +47,12 @@ class AbstractRef:
         key = (inner_aval, memory_space, kind)
         found = _table.get(key)
         if found is None:
-            found = object.__new__(cls)
-            found.inner_aval, found.memory_space, found.kind = key
-            found = _table.setdefault(key, found)
+            with _lock:
+                found = _table.get(key)
+                if found is None:
+                    found = object.__new__(cls)
+                    found.inner_aval, found.memory_space, found.kind = key
+                    _table.add(key, found)
         return found
 
     shape = property(lambda self: self.inner_aval.shape)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import math
-import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +19,7 @@ from sagax._src.core import dims
 from sagax._src.core.meshes import UNCONSTRAINED, AbstractMesh, AxisType, Mesh, PartitionSpec
 from sagax._src.diagnostics.errors import ArgumentError, SagaxError
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.weak_tables import InternTable
 
 if TYPE_CHECKING or lazy_imports():
     import difflib
@@ -390,7 +390,7 @@ class NamedSharding(Sharding):
 
 
 # Interned, as meshes are: caches of executables are keyed by the shardings of arguments.
-_known: weakref.WeakValueDictionary[tuple, NamedSharding] = weakref.WeakValueDictionary()
+_known: InternTable[NamedSharding] = InternTable()
 _lock = fork_locks.lock()
 
 
@@ -438,7 +438,7 @@ def _make(cls: type, mesh: Any, spec: Any, memory_kind: str | None) -> NamedShar
                 memory_kind,
                 {},
             )
-            _known[mesh, spec, memory_kind] = interned
+            _known.add((mesh, spec, memory_kind), interned)
     return interned
 
 

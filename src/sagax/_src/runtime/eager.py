@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextvars
 import functools
 import operator
-import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,7 @@ from sagax._src.runtime.compile import Compiled, Lowered, placement, placement_o
 from sagax._src.runtime.compile import execute as run_compiled
 from sagax._src.runtime.placements import Placement, in_context, replicated
 from sagax._src.transforms.prune import prune_jaxpr
+from sagax._src.weak_tables import WeakBag
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.runtime import arity_template, debug_nans
@@ -88,7 +88,7 @@ def _evaluate_any(primitive: Any, args: tuple, params: dict) -> Any:
 
 
 _LIMIT = 4096  # signatures of one primitive, or of one jitted function
-_used: weakref.WeakSet[Any] = weakref.WeakSet()
+_used: WeakBag[Any] = WeakBag()
 _tables: list[dict] = []
 
 
@@ -106,23 +106,15 @@ def remember(table: dict, signature: Any, entry: Any) -> Any:
     return entry
 
 
-def snapshot(items: weakref.WeakSet[Any]) -> list[Any]:
-    """List a set that other threads may add to meanwhile."""
-    while True:
-        try:
-            return list(items)
-        except RuntimeError:  # it grew: list it again
-            continue
-
-
 def _remember(primitive: Any, key: tuple, entry: Callable) -> Callable:
-    _used.add(primitive)
+    if not primitive.entries:
+        _used.add(primitive)
     return remember(primitive.entries, key, entry)
 
 
 def clear() -> None:
     """Clear all entries."""
-    for table in [*_tables, *[primitive.entries for primitive in snapshot(_used)]]:
+    for table in [*_tables, *[primitive.entries for primitive in _used]]:
         table.clear()
 
 
