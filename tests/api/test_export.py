@@ -165,6 +165,46 @@ def test_derivatives_that_were_serialized(order):
             assert "vjp_order" in str(caught.value)
 
 
+@pytest.mark.parametrize("sizes", [(3, 2), (1, 2), (3, 1), (1, 1)])
+def test_gradients_of_broadcast_operands_at_any_size(sizes):
+    n, k = export.symbolic_shape("n, k")
+    slopes = sagax.grad(lambda w, x, b: snp.sin(x * w + b).sum(), argnums=(0, 2))
+    e = export.export(sagax.jit(slopes))(
+        S((n, 1), "float32"), S((n, k), "float32"), S((k,), "float32")
+    )
+    rng = np.random.default_rng(3)
+    w, x, b = (rng.normal(size=s).astype(np.float32) for s in ((sizes[0], 1), sizes, sizes[1:]))
+    c = np.cos(x * w + b)
+    dw, db = e.call(w, x, b)
+    np.testing.assert_allclose(dw, (c * x).sum(1, keepdims=True), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(db, c.sum(0), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("sizes", [(3, 2, 4), (1, 2, 4), (3, 1, 4), (3, 2, 1)])
+def test_batched_loops_of_symbolic_sizes(sizes):
+    def roll(xs, c):
+        def body(carry, x):
+            a, b, i = carry
+            return (snp.tanh(a + x), b + 1, i * 2), (a * b).sum()
+
+        return lax.scan(body, (c, c * 0 + 1, snp.float32(1)), xs)
+
+    b, t, m = export.symbolic_shape("b, t, m")
+    batched = sagax.jit(sagax.vmap(roll, in_axes=(0, None)))
+    e = export.export(batched)(S((b, t, m), "float32"), S((m,), "float32"))
+    steps, size, batch = sizes
+    xs = np.random.default_rng(2).normal(size=(batch, steps, size)).astype(np.float32)
+    (a, ones, doubled), sums = e.call(xs, np.ones(size, np.float32))
+    for i in range(batch):
+        expected, totals = np.ones(size, np.float32), []
+        for step in range(steps):
+            totals.append((expected * (step + 1)).sum())
+            expected = np.tanh(expected + xs[i, step])
+        np.testing.assert_allclose(a[i], expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(sums[i], totals, rtol=1e-5, atol=1e-6)
+    assert (np.asarray(ones) == steps + 1).all() and (np.asarray(doubled) == 2**steps).all()
+
+
 def test_forward_mode_with_symbolic_sizes_and_integers(exported):
     (b,) = export.symbolic_shape("b")
     e = export.export(sagax.jit(lambda x, i: (x[i] * x, i + 1)))(S((b,), "float32"), S((), "int32"))

@@ -10,7 +10,7 @@ import scipy.sparse
 
 import sagax
 import sagax.numpy as snp
-from sagax import lax
+from sagax import export, lax
 from sagax.errors import SagaxError
 from sagax.experimental import sparse
 
@@ -482,3 +482,52 @@ def test_checks_of_indices(indices, declared, words):
         padded = snp.array([[0, 1], [3, 3]])
         found = sparse.BCOO((data, padded), shape=(3, 3), indices_sorted=True, unique_indices=True)
         assert found.todense().sum() == 1
+
+
+def _gradients_by_stored_elements(data, indices, x):
+    """Return the derivatives of `sin(m @ x).sum()` by the stored elements and by `x`, in NumPy."""
+    dense = np.zeros((3, len(x)), np.float32)
+    np.add.at(dense, tuple(indices.T), data)
+    c = np.cos(dense @ x)
+    by_data = [(c[i] * x[j]).sum() for i, j in indices]
+    return np.array(by_data, np.float32), dense.T @ c
+
+
+def _stored(count, rows):
+    rng = np.random.default_rng(1)
+    indices = np.stack([rng.integers(0, 3, count), rng.integers(0, rows, count)], 1)
+    return rng.normal(size=count).astype(np.float32), indices.astype(np.int32)
+
+
+@pytest.mark.parametrize(("count", "columns"), [(0, 2), (5, 0), (0, 0), (5, 1)])
+def test_gradients_of_products_with_empty_arrays(count, columns):
+    data, indices = _stored(count, 4)
+    x = np.random.default_rng(2).normal(size=(4, columns)).astype(np.float32)
+
+    def loss(data, x):
+        return snp.sin(sparse.BCOO((data, indices), shape=(3, 4)) @ x).sum()
+
+    for slopes in (sagax.grad(loss, (0, 1)), sagax.jit(sagax.grad(loss, (0, 1)))):
+        for got, expected in zip(
+            slopes(data, x), _gradients_by_stored_elements(data, indices, x), strict=True
+        ):
+            close(got, expected)
+
+
+@pytest.mark.parametrize(("count", "columns"), [(5, 2), (1, 3), (4, 1)])
+def test_gradients_of_products_of_symbolic_sizes(count, columns):
+    n, k = export.symbolic_shape("n, k")
+
+    def loss(data, indices, x):
+        return snp.sin(sparse.BCOO((data, indices), shape=(3, 4)) @ x).sum()
+
+    shapes = [((n,), np.float32), ((n, 2), np.int32), ((4, k), np.float32)]
+    e = export.export(sagax.jit(sagax.grad(loss, (0, 2))))(
+        *[sagax.ShapeDtypeStruct(*s) for s in shapes]
+    )
+    data, indices = _stored(count, 4)
+    x = np.random.default_rng(2).normal(size=(4, columns)).astype(np.float32)
+    for got, expected in zip(
+        e.call(data, indices, x), _gradients_by_stored_elements(data, indices, x), strict=True
+    ):
+        close(got, expected)

@@ -888,7 +888,7 @@ def _(b: Any, x: Any) -> Any:
 def unbroadcast(ct: Any, aval: Any) -> Any:
     """Sum `ct` down to the shape of `aval`, which was broadcast (scalar, or sizes 1) to that of `ct`."""
     have, target = aval_of(ct).shape, aval.shape
-    if have == target:
+    if dims.same_shape(have, target):  # sums over sizes that turn out to be 1 are right, too
         return ct
     if not target:
         return reduce_sum(ct, range(len(have)))
