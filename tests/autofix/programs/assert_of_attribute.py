@@ -3,7 +3,7 @@
 # depends: rates
 # fix: callback
 # result: [[1.0, 1.0], [6.0, 6.0]]
-
+# grade: ran
 """A schedule that checks itself when it is made, inside of a traced function."""
 import jax
 import jax.numpy as jnp

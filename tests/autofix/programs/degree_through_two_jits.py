@@ -3,7 +3,7 @@
 # depends: degree
 # fix: static_args
 # result: [1.0, 0.0, 1.0]
-
+# grade: ran
 from functools import partial
 import jax
 import jax.numpy as jnp

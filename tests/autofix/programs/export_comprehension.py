@@ -4,7 +4,7 @@
 # depends: signal
 # fix: fori_or_scan
 # result: [0.4621, 0.7616, 0.9051]
-
+# grade: ran
 """A list as long as a symbolic size."""
 import jax
 import jax.numpy as jnp

@@ -4,7 +4,7 @@
 # depends: frames
 # fix: fori_or_scan
 # result: [2.5, 3.375]
-
+# grade: ran
 """A loop over the rows of an array, whose number is symbolic."""
 from functools import partial
 

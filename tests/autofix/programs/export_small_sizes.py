@@ -3,7 +3,7 @@
 # depends: xs
 # fix: dim_constraint
 # result: 3.0
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 from jax import export

@@ -3,7 +3,7 @@
 # depends: params, x, y
 # fix: no_conversion
 # result: 0.5625 0.75 -0.6
-
+# grade: ran
 """Training with a dictionary of metrics as the auxiliary result."""
 import jax
 import jax.numpy as jnp

@@ -4,7 +4,7 @@
 # depends: -
 # fix: scalar_output
 # result: [1.0, 4.0]
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

@@ -3,7 +3,7 @@
 # depends: -
 # fix: index_mode
 # result: 4.0
-
+# grade: ran
 import jax.numpy as jnp
 
 table = jnp.array([1.0, 2.0, 4.0])

@@ -3,7 +3,7 @@
 # depends: i
 # fix: index_mode
 # result: 10.0
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

@@ -3,7 +3,7 @@
 # depends: -
 # fix: split_key
 # result: (3,)
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

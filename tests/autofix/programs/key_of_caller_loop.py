@@ -4,7 +4,7 @@
 # depends: -
 # fix: split_key
 # result: (4, 3) (3, 2)
-
+# grade: ran
 """Weights of a network, drawn layer by layer."""
 from dataclasses import dataclass
 

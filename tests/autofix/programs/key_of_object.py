@@ -4,7 +4,7 @@
 # depends: -
 # fix: split_key
 # result: (2,)
-
+# grade: ran
 import jax
 
 class Env:

@@ -3,7 +3,7 @@
 # depends: x
 # fix: callback
 # result: [0.21 0.21 0.21] ; [1.3808 1.3808 1.3808]
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

@@ -3,7 +3,7 @@
 # depends: w, x
 # fix: return_value
 # result: 18.0
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

@@ -4,7 +4,7 @@
 # depends: -
 # fix: reshape
 # result: [-1.0, 0.0, 1.0, -1.0, 0.0, 1.0]
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

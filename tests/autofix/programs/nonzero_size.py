@@ -3,7 +3,7 @@
 # depends: signal
 # fix: size_arg
 # result: [0, 20, 40]
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

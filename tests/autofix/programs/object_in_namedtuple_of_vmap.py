@@ -3,7 +3,7 @@
 # depends: -
 # fix: pytree_register
 # result: [2.0, 2.0]
-
+# grade: ran
 """An object that is a part of what a mapped function returns."""
 from typing import NamedTuple
 

@@ -4,7 +4,7 @@
 # depends: now, before
 # fix: wider_dtype
 # result: [1, 0]
-
+# grade: ran
 """Differences of frames of bytes, which have no sign."""
 from functools import partial
 

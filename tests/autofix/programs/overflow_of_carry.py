@@ -4,7 +4,7 @@
 # depends: carry, step
 # fix: wider_dtype
 # result: [160, 70]
-
+# grade: ran
 """Positions of 8 bits that a scan adds up, mapped over walks."""
 from typing import NamedTuple
 

@@ -4,7 +4,7 @@
 # depends: settings
 # fix: pass_argument
 # result: 6.0 ; 60.0
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

@@ -4,7 +4,7 @@
 # depends: -
 # fix: match_shape
 # result: [[2.0, 3.5], [0.0, 0.0], [3.0, 5.0]]
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

@@ -3,7 +3,7 @@
 # depends: slots
 # fix: index_mode
 # result: 2.0
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 

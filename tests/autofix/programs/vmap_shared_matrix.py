@@ -3,7 +3,7 @@
 # depends: matrix, vector
 # fix: in_axes
 # result: [[2.0, 1.0], [8.0, 3.0], [14.0, 5.0]]
-
+# grade: ran
 import jax
 import jax.numpy as jnp
 
