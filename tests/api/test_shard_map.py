@@ -16,6 +16,7 @@ from parallel_cases import mapped, mesh_of, numbers
 from sagax import lax
 from sagax._src.core.jaxpr import subjaxprs
 from sagax._src.core.verify import check_closed
+from sagax.errors import ShardingError
 from sagax.sharding import AxisType, ManualAxisType, Mesh, NamedSharding
 from sagax.sharding import PartitionSpec as P
 
@@ -283,11 +284,19 @@ def test_a_jitted_one_is_traced_once_for_each_signature():
     assert calls == [(2,), (4,)]
 
 
-def test_nothing_differs_along_an_axis_of_one_device():
-    f = over(lambda x: lax.psum(x * (lax.axis_index("y") + 1), "x"), P("x"), P(), {"x": 4, "y": 1})
-    x = numbers(8)
-    np.testing.assert_allclose(f(x), x.reshape(4, 2).sum(0), rtol=1e-5)
-    np.testing.assert_allclose(sagax.grad(lambda x: f(x).sum())(x), np.ones(8), rtol=1e-6)
+def test_an_axis_of_one_device_is_checked_like_others():
+    """What runs on one device should not fail on two; jax refuses it, too."""
+
+    def f(x):
+        return lax.psum(x * (lax.axis_index("y") + 1), "x")
+
+    sizes, x = {"x": 4, "y": 1}, numbers(8)
+    with pytest.raises(ShardingError, match="along the mesh axis 'y', but it may differ there"):
+        over(f, P("x"), P(), sizes)(x)
+    unchecked = sagax.shard_map(
+        f, mesh=mesh_of(sagax, **sizes), in_specs=P("x"), out_specs=P(), check_vma=False
+    )
+    np.testing.assert_allclose(unchecked(x), x.reshape(4, 2).sum(0), rtol=1e-5)
 
 
 def test_older_home_and_names():

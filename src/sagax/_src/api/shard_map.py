@@ -404,7 +404,7 @@ def _check_output(
     if spec.partial or any(partial.values()):
         _check_partial(region, aval, spec, partial, function=label, argument="out_specs")
     own = region.own_axes(aval) if region.check_vma else ()
-    missing = [n for n in own if n not in used and region.size((n,)) > 1]
+    missing = [n for n in own if n not in used]
     fits = len(spec) <= aval.ndim and region.manual_axes.issuperset(used) and _once(used)
     if fits and not missing:
         return
