@@ -278,7 +278,8 @@ def _collect(modules: list[_Module], sites: _SITES, follows: bool) -> dict[str, 
 
 _TOOLS = ("_autofix", "_check", "_doctor", "_lsp", "_report")  # which have groups of their own
 _LIBRARY = [
-    "_src/**/*.py", "*.py", "numpy/**/*.py", "random/**/*.py", "lax/*.py", "nn/*.py", "scipy/**/*.py",
+    "_src/**/*.py", "*.py", "numpy/**/*.py", "random/**/*.py", "lax/*.py", "nn/*.py", "scipy/**/*.py", "image/*.py",
+    "ops/*.py", "extend/**/*.py", "example_libraries/*.py", "experimental/**/*.py", "_plan/*.py", "_autojit/*.py",
 ]  # fmt: skip
 
 _TAKE_MESSAGES: _SITES = {

@@ -1,6 +1,7 @@
 """Test the Chinese texts: none is missing, placeholders and source texts agree, lines fit a terminal."""
 
 import functools
+import io
 import itertools
 import re
 from collections import OrderedDict, defaultdict, namedtuple
@@ -16,14 +17,14 @@ from sagax import lax
 from sagax._report import compare
 from sagax._report import page as page_of_report
 from sagax._src import config
-from sagax._src.diagnostics import wording
+from sagax._src.diagnostics import loop_bars, status_line, wording
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust
 from sagax._src.diagnostics.render import as_json, page, plain
 from sagax._src.languages import chinese
 from sagax._src.languages.choice import fill, language_of, word
 from sagax._src.languages.translation import placeholders, translate, translate_message
-from sagax._src.languages.widths import columns, wrap
-from sagax._src.runtime import compilation_cache
+from sagax._src.languages.widths import columns, cut, wrap
+from sagax._src.runtime import compilation_cache, progress
 
 normal = english_texts.normal
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -179,6 +180,38 @@ def test_parts_of_sentences_are_worded_and_names_are_not():
 def test_the_environment_chooses_the_language(environ, language):
     assert language_of(environ) == language
     assert config.from_environment(environ).lang == language
+
+
+def test_the_line_that_tells_how_far_a_program_is():
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    with sagax.config.context(lang="zh"):
+        teller = progress._Teller(Terminal(), 1.0, "step")
+        teller.seconds = {"tracing": 1.25, "lowering": 0.5, "compiling": 2.0}
+        took = teller._took()
+        teller.seconds = {"compiling": 2.0}
+        compiled = teller._took()
+        run = loop_bars._Run("scan of f", 100, 100, 0.0)
+        run.done, run.requested_at = 50, 2.0
+        shown, ended = run.text(2.0, alone=False), run.summary(4.0)
+    assert re.fullmatch(r"step 用了 \d\.\d 秒：追踪 1\.2，降级 0\.5，编译 2\.0 秒", took)
+    assert re.fullmatch(r"编译 step 用了 \d\.\d 秒", compiled)
+    assert shown == "scan of f  50% 50/100，0:02，剩余 0:02"
+    assert ended == "scan of f 用了 4.0 秒：50 次迭代，12 次/秒"
+
+
+def test_a_line_of_wide_characters_is_replaced_whole():
+    stream = io.StringIO()
+    line = status_line.StatusLine(stream)
+    line.write("正在编译")  # eight columns
+    line.write("ab")
+    line.write("c", "\n")
+    assert stream.getvalue() == "\r正在编译\rab      \rc \n"
+    assert cut("正在编译", 5) == "正在"
+    assert cut("abc", 2) == "ab"
+    assert cut("中文", 9) == "中文"
 
 
 def test_columns_and_wrapping():

@@ -12,6 +12,7 @@ from sagax._src.languages.chinese.findings import FINDINGS
 from sagax._src.languages.chinese.first_lines import FIRST_LINES
 from sagax._src.languages.chinese.fixes import FIXES
 from sagax._src.languages.chinese.labels import LABEL_FRAMES, LABELS
+from sagax._src.languages.chinese.library_advice import LIBRARY_ADVICE
 from sagax._src.languages.chinese.library_messages import LIBRARY_MESSAGES
 from sagax._src.languages.chinese.message_parts import MESSAGE_PARTS
 from sagax._src.languages.chinese.messages import MESSAGES
@@ -22,7 +23,7 @@ from sagax._src.languages.chinese.warnings import WARNINGS
 
 CATALOGUE: dict[str, str] = {
     **FIRST_LINES, **LABELS, **NOTES, **EXPECTED, **MESSAGES, **ENGINE_MESSAGES, **LIBRARY_MESSAGES, **MESSAGE_PARTS,
-    **WARNINGS, **REPORT, **FIXES, **ADVICE, **PROOFS, **FINDINGS, **CHECKS, **DOCTOR, **COMMANDS,
+    **WARNINGS, **REPORT, **FIXES, **ADVICE, **LIBRARY_ADVICE, **PROOFS, **FINDINGS, **CHECKS, **DOCTOR, **COMMANDS,
 }  # fmt: skip
 
 FRAMES: dict[str, str] = {
