@@ -40,18 +40,21 @@ def _placeholder(node: ast.expr) -> str:
 
 
 class _Module:
-    """Hold a parsed file, the function around each node, and what is assigned to names in each function."""
+    """Hold a parsed file, what may take a text in it, and what is assigned to names in each function."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.functions: dict[ast.AST, ast.AST] = {}
+        self.sinks: list[
+            tuple[ast.AST, ast.AST]
+        ] = []  # what may take a text, and the function around
         self.values: dict[tuple[ast.AST, str], list[ast.expr]] = {}
         self._enter(self.tree, self.tree)
 
     def _enter(self, node: ast.AST, function: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
-            self.functions[child] = function
+            if isinstance(child, ast.Call | ast.Assign | ast.AnnAssign | ast.AugAssign):
+                self.sinks.append((child, function))
             match child:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     self.values.setdefault((function, name), []).append(value)
@@ -147,10 +150,13 @@ def _variants(
         case ast.BoolOp(op=ast.Or(), values=values):
             return [text for value in values for text in again(value)]
         case ast.BinOp(op=ast.Add(), left=left, right=right):
-            return [a + b for a in again(left) for b in again(right)][:MOST]
+            sums = [a + b for a in again(left) for b in again(right)][:MOST]
+            return sums if any(re.sub(r"\{\w*\}", "", text) for text in sums) else unknown
+        case ast.BinOp(op=ast.Mult(), left=ast.Constant(value=str(text)), right=ast.Compare()):
+            return ["", text]
         case ast.Subscript(value=ast.Dict(values=values)):
             return [text for value in values for text in again(value)]
-        case ast.Call(func=ast.Name(id="localize" | "localized"), args=[text]):
+        case ast.Call(func=ast.Name(id="localize" | "localized" | "bilingual"), args=[text]):
             return again(text)
         case ast.Call(func=ast.Attribute(attr="depends")):
             return [""]  # a sentence of its own, with a template of its own
@@ -168,7 +174,7 @@ def _variants(
 
 def _sites_in(module: _Module, sites: _SITES) -> Iterator[tuple[ast.expr, ast.AST]]:
     """Yield the expressions that reach a sink, with the functions around them."""
-    for node, function in module.functions.items():
+    for node, function in module.sinks:
         match node:
             case ast.AugAssign(target=target, value=value):
                 if f"{_last_name(target)}.append" in sites:
@@ -207,7 +213,12 @@ def _flatten(node: ast.expr) -> Iterator[ast.expr]:
 
 @functools.cache
 def _modules(pattern: str) -> list[_Module]:
-    return [_Module(path) for path in sorted(SOURCE.glob(pattern))]
+    return [_module(path) for path in sorted(SOURCE.glob(pattern))]
+
+
+@functools.cache
+def _module(path: Path) -> _Module:
+    return _Module(path)
 
 
 def _reads_as_words(text: str) -> bool:
@@ -233,9 +244,12 @@ def texts(patterns: Iterable[str], sites: _SITES) -> dict[str, str]:
 
     A sink of all calls ("*") is not followed through parameters: others may have the same name.
     """
-    modules = [m for pattern in patterns for m in _modules(pattern)]
+    return _collect([m for pattern in patterns for m in _modules(pattern)], sites, "*" not in sites)
+
+
+def _collect(modules: list[_Module], sites: _SITES, follows: bool) -> dict[str, str]:
     sites = {name: set(found) for name, found in sites.items()}
-    while "*" not in sites:  # until no further parameter leads to a sink
+    while follows:  # until no further parameter leads to a sink
         before = sum(map(len, sites.values()))
         for module in modules:
             for node, function in list(_sites_in(module, sites)):
@@ -262,9 +276,53 @@ def texts(patterns: Iterable[str], sites: _SITES) -> dict[str, str]:
     return found
 
 
+_TOOLS = ("_autofix", "_check", "_doctor", "_lsp", "_report")  # which have groups of their own
 _LIBRARY = [
-    "_src/**/*.py", "*.py", "numpy/**/*.py", "random/**/*.py", "lax/*.py", "nn/*.py", "scipy/**/*.py",
+    "_src/**/*.py", "*.py", "numpy/**/*.py", "random/**/*.py", "lax/*.py", "nn/*.py", "scipy/**/*.py", "image/*.py",
+    "ops/*.py", "extend/**/*.py", "example_libraries/*.py", "experimental/**/*.py", "_plan/*.py", "_autojit/*.py",
 ]  # fmt: skip
+
+_TAKE_MESSAGES: _SITES = {
+    "__init__": {(0, "")},  # of a base class
+    "mismatch_error": {(1, "headline"), (3, "rule")},
+    "structure_error": {(1, "headline")},
+    "check_function": {(1, "message")},
+    "bind_without_jvp": {(4, "message")},
+    "wrong": {(0, "message"), (1, "message")},
+    "cannot": {(0, "what")},
+    "refuse": {(0, "what"), (1, "text")},
+    "_refused": {(0, "message")},
+    "warn": {(0, "message")},
+    "warn_explicit": {(0, "message")},
+}
+
+
+def messages() -> dict[str, str]:
+    """Return the templates of messages: what exceptions and warnings of sagax are raised with, in all files.
+
+    Parameters are not followed, since many functions have one of the same name; `_TAKE_MESSAGES` names those that count.
+    """
+    modules = [
+        m for m in _modules("**/*.py") if not m.path.relative_to(SOURCE).parts[0].startswith(_TOOLS)
+    ]
+    classes = [
+        (n.name, set(map(_last_name, n.bases)))
+        for m in modules
+        for n in m.tree.body
+        if isinstance(n, ast.ClassDef)
+    ]
+    known = {"SagaxError", "UserWarning"}
+    while new := {name for name, bases in classes if bases & known} - known:
+        known |= new
+    sites = {name: {(0, "message")} for name in known} | _TAKE_MESSAGES
+    found = _collect(modules, sites, follows=False)
+    first_lines: dict[str, str] = {}
+    for text, place in found.items():
+        first = text.partition("\n")[0]  # which is what the user's language is for
+        if _reads_as_words(first):
+            first_lines.setdefault(first, place)
+    return first_lines
+
 
 GROUPS: dict[str, tuple[list[str], _SITES]] = {
     "fixes": (
@@ -291,6 +349,10 @@ GROUPS: dict[str, tuple[list[str], _SITES]] = {
     "doctor": (
         ["_doctor/rules.py", "_doctor/report.py"],
         {"Finding": {(1, "what"), (2, "todo")}},
+    ),
+    "report": (
+        ["_report/*.py"],
+        {"say": {(0, "")}, "localized": {(0, "")}, "_heading": {(0, "text")}, "table": {(1, "heads")}},
     ),
     "commands": (
         ["__main__.py", "_autofix/options.py", "_autofix/command.py", "_autofix/error_pages.py", "_report/*.py",

@@ -27,8 +27,12 @@ def test_page(page, capsys, request):
     assert found.failed == 0, capsys.readouterr().out
 
 
-# The pages that exist in both languages; beside these two, all of the folders `faq` and `errors`.
+# The pages that exist in both languages; beside these, all of the folders `faq` and `errors`.
 IN_BOTH = {"index.md": "zh/index.md", "start/quickstart.md": "zh/quickstart.md"}
+IN_BOTH |= {
+    f"start/{name}.md": f"zh/start/{name}.md"
+    for name in ("install", "transformations", "pytrees", "random", "jit", "derivatives")
+}
 IN_BOTH |= {
     path.relative_to(DOCS).as_posix(): f"zh/{path.relative_to(DOCS).as_posix()}"
     for folder in ("faq", "errors")

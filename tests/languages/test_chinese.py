@@ -1,8 +1,11 @@
 """Test the Chinese texts: none is missing, placeholders and source texts agree, lines fit a terminal."""
 
 import functools
+import io
 import itertools
 import re
+from collections import OrderedDict, defaultdict, namedtuple
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,13 +13,18 @@ import pytest
 import english_texts
 import sagax
 import sagax.numpy as snp
+from sagax import lax
+from sagax._report import compare
+from sagax._report import page as page_of_report
 from sagax._src import config
+from sagax._src.diagnostics import loop_bars, status_line, wording
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust
 from sagax._src.diagnostics.render import as_json, page, plain
 from sagax._src.languages import chinese
 from sagax._src.languages.choice import fill, language_of, word
-from sagax._src.languages.translation import placeholders, translate
-from sagax._src.languages.widths import columns, wrap
+from sagax._src.languages.translation import placeholders, translate, translate_message
+from sagax._src.languages.widths import columns, cut, wrap
+from sagax._src.runtime import compilation_cache, progress
 
 normal = english_texts.normal
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -41,7 +49,7 @@ IMPOSSIBLE = {
 
 @functools.cache
 def known() -> set[str]:
-    return set(map(normal, CATALOGUE))
+    return set(map(normal, [*CATALOGUE, *chinese.FRAMES]))
 
 
 def is_worded(text: str) -> bool:
@@ -51,7 +59,8 @@ def is_worded(text: str) -> bool:
     """
     count = itertools.count()
     distinct = re.sub(r"(?<!\{)\{\w+\}", lambda _: f"{{x{next(count)}}}", text)
-    forms = (text, distinct, text.replace("{{}}", "{when}"))
+    filled = re.sub(r"\{\{(\w+)\}\}", r"{\1}", text)  # of a template, whose facts come later
+    forms = (text, distinct, filled, text.replace("{{}}", "{when}"))
     return any(normal(form) in known() | IMPOSSIBLE for form in forms)
 
 
@@ -61,6 +70,30 @@ def test_no_text_is_missing(group):
     assert len(found) > 20
     missing = {text: place for text, place in found.items() if not is_worded(text)}
     assert missing == {}
+
+
+def test_no_message_of_an_exception_or_warning_is_missing():
+    """Of a message "dot_general: the sizes differ", what follows the name is looked up as well."""
+    found = english_texts.messages()
+    assert len(found) > 1000
+    missing = {
+        text: place
+        for text, place in found.items()
+        if not is_worded(text) and not is_worded(re.sub(r"^(?:\{function\}|[\w.]+): ", "", text))
+    }
+    assert missing == {}
+
+
+def test_messages_are_collected():
+    found = english_texts.messages()
+    assert "dimension {axis} must have the size of the axes {names}, or a multiple" in found
+    wanted = {
+        "primals and tangents differ in structure": "_src/api/derivatives.py",  # through structure_error
+        "Casting complex values to real discards the imaginary part": "_src/core/dtypes.py",  # a warning
+        "unbound axis name: {name}; no named axis is in scope": "_src/core/trace.py",  # by super().__init__
+        "KDEs are not the same dimensionality": "scipy/stats/_kde.py",
+    }
+    assert {text: found[text].partition(":")[0] for text in wanted} == wanted
 
 
 def test_a_missing_text_is_found():
@@ -73,11 +106,12 @@ def test_a_missing_text_is_found():
     assert set(sizes) <= set(found)  # a condition, expanded
 
 
-@pytest.mark.parametrize("english", sorted(CATALOGUE))
+@pytest.mark.parametrize("english", sorted({**CATALOGUE, **chinese.FRAMES}))
 def test_placeholders_and_source_texts_agree(english):
-    text = CATALOGUE[english]
+    text = {**chinese.FRAMES, **CATALOGUE}[english]
     assert set(placeholders(english)) == set(placeholders(text))
-    assert sorted(re.findall("`[^`]+`", english)) == sorted(re.findall("`[^`]+`", text))
+    quoted = re.compile(r"(`+)([^`]+)\1")
+    assert sorted(quoted.findall(english)) == sorted(quoted.findall(text))
     assert not HAN.search(english)
     assert (
         HAN.search(text)
@@ -92,7 +126,7 @@ def test_no_template_is_twice_in_the_catalogue():
     parts = [
         value
         for name, value in vars(chinese).items()
-        if name.isupper() and name not in ("CATALOGUE", "FRAMES")
+        if name.isupper() and name not in ("CATALOGUE", "FRAMES", "LABEL_FRAMES", "PAGES")
     ]
     assert sum(map(len, parts)) == len(CATALOGUE)
 
@@ -114,6 +148,13 @@ def test_parts_of_sentences_are_worded_and_names_are_not():
     assert translate(text) == "掩码 `x > 0` 的值在追踪 `f` 时尚未知，而结果的大小由它决定"
     assert translate("choose with where: the shape stays; then apply jit once") == (
         "用 where 选择：形状不变；然后应用一次 jit"
+    )
+    assert translate_message(
+        "race: program (0, 1) of add writes 3 elements of o that program (1, 1) of add wrote, and the order of programs "
+        "along parallel axes (0) is not defined"
+    ) == "竞争：add 的程序 (0, 1) 写入 o 的 3 个元素，add 的程序 (1, 1) 也写入了它们，而沿并行轴（0）的程序之间没有确定的顺序"  # fmt: skip
+    assert translate_message("roll: shapes (2,) and (3,) do not fit") == (
+        "roll：形状 (2,) 和 (3,) 不符"
     )
     # `note` and `depends on` are labels, and here expressions of the user
     assert "`note`" in translate("pass `note` as an argument: the program does not hold it")
@@ -139,6 +180,38 @@ def test_parts_of_sentences_are_worded_and_names_are_not():
 def test_the_environment_chooses_the_language(environ, language):
     assert language_of(environ) == language
     assert config.from_environment(environ).lang == language
+
+
+def test_the_line_that_tells_how_far_a_program_is():
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    with sagax.config.context(lang="zh"):
+        teller = progress._Teller(Terminal(), 1.0, "step")
+        teller.seconds = {"tracing": 1.25, "lowering": 0.5, "compiling": 2.0}
+        took = teller._took()
+        teller.seconds = {"compiling": 2.0}
+        compiled = teller._took()
+        run = loop_bars._Run("scan of f", 100, 100, 0.0)
+        run.done, run.requested_at = 50, 2.0
+        shown, ended = run.text(2.0, alone=False), run.summary(4.0)
+    assert re.fullmatch(r"step 用了 \d\.\d 秒：追踪 1\.2，降级 0\.5，编译 2\.0 秒", took)
+    assert re.fullmatch(r"编译 step 用了 \d\.\d 秒", compiled)
+    assert shown == "scan of f  50% 50/100，0:02，剩余 0:02"
+    assert ended == "scan of f 用了 4.0 秒：50 次迭代，12 次/秒"
+
+
+def test_a_line_of_wide_characters_is_replaced_whole():
+    stream = io.StringIO()
+    line = status_line.StatusLine(stream)
+    line.write("正在编译")  # eight columns
+    line.write("ab")
+    line.write("c", "\n")
+    assert stream.getvalue() == "\r正在编译\rab      \rc \n"
+    assert cut("正在编译", 5) == "正在"
+    assert cut("abc", 2) == "ab"
+    assert cut("中文", 9) == "中文"
 
 
 def test_columns_and_wrapping():
@@ -201,6 +274,150 @@ def fails(x: Any) -> Any:
     raise KeyError(x.shape)
 
 
+def chinese_note(call: Any) -> str:
+    """Return the note of the error that a call raises in Chinese; in English there is none."""
+    with sagax.config.context(lang="zh"), pytest.raises(ValueError) as caught:
+        call()
+    with pytest.raises(ValueError) as plain_error:
+        call()
+    assert str(caught.value) == str(plain_error.value)
+    assert not hasattr(plain_error.value, "__notes__")
+    (note,) = caught.value.__notes__
+    return note
+
+
+def test_differences_of_trees():
+    def merge(left: Any, right: Any) -> Any:
+        return lambda: sagax.tree.map(lambda x, y: x, left, right)
+
+    text = chinese_note(merge({"a": 1, "b": 2}, {"a": 1, "c": 2}))
+    assert text.splitlines() == [
+        "tree_map：rest[0] 的结构与 tree 不同",
+        "  tree 是键为 'a', 'b' 的 dict，而 rest[0] 是键为 'a', 'c' 的 dict。键不同：'b' 只在 tree 中，'c' 只在 rest[0] 中。",
+        "rest 中的每棵树都需要与 tree 相同的容器；只有在 tree 有叶子的地方，它才可以继续向下。",
+    ]
+    point = namedtuple("point", "x y")
+    pairs: list[tuple[Any, Any]] = [
+        ([1, 2], (1, 2)),
+        ([1], [1, 2]),
+        ({"a": 1}, {}),
+        ({"a": 1}, OrderedDict(a=1)),
+        (OrderedDict(a=1, b=2), OrderedDict(b=2, a=1)),
+        (defaultdict(int, a=1), defaultdict(list, a=1)),
+        ({"a": None}, {"a": 1}),
+        ((1, 2), point(1, 2)),
+        (point(1, 2), 3),
+        ([1], {1}),
+        ([[1]] * 5, [(1,)] * 5),
+    ]
+    for left, right in pairs:
+        for line in chinese_note(merge(left, right)).splitlines():
+            words = line.replace("x is None", "")  # a piece of source
+            assert HAN.search(words) and not re.search("\\b(is|the|are|of|with|only)\\b", words), (
+                line
+            )
+
+
+def test_trees_that_cannot_be_flattened():
+    nested: list = []
+    nested.append(nested)
+    assert "包含它自己" in chinese_note(lambda: sagax.tree.leaves(nested))
+    assert "的键不能排序：1 (int), 'a' (str)" in chinese_note(
+        lambda: sagax.tree.leaves({1: 2, "a": 3})
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        *((text, {}) for text in ("b, 2c", "b//2", "b%2", "(b", "b +", "floor(b)", "mod(b, 0)", "b^x", "b^1.5", "1.5", "_")),
+        *((text, {}) for text in ("b, ...", "max(b c)", "max(b, c", "b, )", "b >= 1")),
+        *(("b", {"constraints": [text]}) for text in ("b > 2", "b ! 2", "b >= 2 >= 1", "b <= 0")),
+        *((text, {"like": (3,)}) for text in ("4", "_, _", "3, 4, ...", "..., 2")),
+    ],
+)  # fmt: skip
+def test_mistakes_in_symbolic_shapes(text, options):
+    with sagax.config.context(lang="zh"):
+        with pytest.raises(ValueError) as caught:
+            sagax.export.symbolic_shape(text, **options)
+        first = str(caught.value).splitlines()[0]
+    names = re.sub(
+        r"`[^`]*`|'[^']*'|like=|SymbolicScope|(floordiv|mod)\(x, y\)|floordiv, max, min, mod|max|mod",
+        "",
+        first,
+    )
+    assert HAN.search(names) and not re.search("[a-z]{2}", names), first
+
+
+def test_messages_with_several_lines():
+    with sagax.config.context(lang="zh"):
+        with pytest.raises(TypeError) as caught:
+            lax.scan(lambda c, x: ((c, c), x), 1.0, snp.ones(3))
+        first, second, third, *_ = str(caught.value).splitlines()
+        with pytest.raises(TypeError) as caught:
+            lax.dot_general(snp.ones((2, 3)), snp.ones((3, 2)), (((0,), (0,)), ((), ())))
+        assert str(caught.value).splitlines()[1] == "  应为：相等的大小"
+    assert first.endswith(
+        "：scan 的循环体函数，其携带值的输入与输出的 pytree 结构必须相同，而它们不同"
+    )
+    assert second == "  携带值的输入是叶子，而携带值的输出是长度为 2 的元组。"
+    assert "scan body function carry input" in third
+
+
+def test_warnings_say_both_the_english_first():
+    call = functools.partial(snp.zeros, 3, dtype="float64")
+    with sagax.config.context(x64=False, explicit_x64_dtypes="warn"):
+        with pytest.warns(UserWarning, match="Explicitly requested dtype float64") as english:
+            call()
+        with sagax.config.context(lang="zh"), pytest.warns(UserWarning) as both:
+            call()
+    first, second = str(both[0].message).splitlines()
+    assert first == str(english[0].message)
+    assert second.startswith("zeros 中明确请求的数据类型 float64 不可用，将截断为 float32")
+    assert wording.english_of(both[0].message) == first  # which is what `explain` reads
+    assert wording.english_of(english[0].message) == first
+
+
+def test_a_warning_of_donated_arguments():
+    with sagax.config.context(lang="zh"), pytest.warns(UserWarning) as caught:
+        sagax.jit(lambda x, y: x.sum(), donate_argnums=(0, 1))(snp.ones(3), snp.ones((2, 2)))
+    lines = str(caught[0].message).splitlines()
+    assert lines[5:] == [
+        "  x, float32[3]：没有与它形状和数据类型相同的结果；最接近的 result 是 float32[]（形状不同）",
+        "  y, float32[2,2]：`<lambda>` 没有使用它",
+        "结果会使用形状和数据类型与它相同的参数的内存；请不要捐赠其他参数。",
+    ]
+
+
+def test_a_page_of_a_report():
+    with sagax.config.context(lang="zh"):
+        text = page_of_report.render_page([], "a.py", 1.5)
+        compared = compare.table(
+            {"f": compare.Totals(2, 1.0, 1, 0.5)}, {"f": compare.Totals(2, 2.0, 1, 0.5)}
+        )
+    assert '<html lang="zh">' in text
+    assert "0 个编译后的函数；程序用了 1.50 s，其中编译 0 ms，运行编译后的函数 0 ms。" in text
+    assert "are measured" not in text
+    head, row, last = compared.splitlines()
+    assert head.split() == ["函数", "一次运行", "编译", "编译次数", "合计"]
+    assert columns(head[: head.index("编译次数")]) == row.index("1 -> 1")
+    assert last.startswith("全部")
+
+
+@pytest.mark.parametrize(
+    ("reason", "chinese_reason"),
+    [
+        ("there is no folder for it", "没有用于它的文件夹"),
+        ("the cache on disk needs owners and modes of files", "磁盘缓存需要文件的所有者和权限"),
+        ("the cache on disk is off", "磁盘缓存已关闭"),
+    ],
+)
+def test_the_cache_tells_why_it_is_off(monkeypatch, reason, chinese_reason):
+    monkeypatch.setattr(compilation_cache, "_select_store", lambda *_, **__: (None, reason))
+    assert word(compilation_cache.report(), "zh") == f"没有保存已编译的程序：{chinese_reason}。"
+    assert reason in Path(compilation_cache.__file__).read_text(encoding="utf-8")
+
+
 def test_notes_on_exceptions_of_users():
     with sagax.config.context(lang="zh"), pytest.raises(KeyError) as caught:
         sagax.jit(sagax.grad(fails))(1.0)
@@ -241,6 +458,13 @@ def test_commands_in_chinese(run_python, tmp_path):
     found = run_python("-m", "sagax", "check", script, env=zh, status=1)
     assert "SX0102 TracerBoolConversionError: `x > 0` 的值在追踪 `f` 时尚未知" in found.stdout
     assert "发现 1 个问题" in found.stderr
+    wrong = run_python("-m", "sagax", "check", "--nothing", script, env=zh, status=2).stderr
+    assert "错误：无法识别的参数：--nothing" in wrong
+    wrong = run_python(
+        "-m", "sagax", "check", "--output-format", "x", script, env=zh, status=2
+    ).stderr
+    assert "错误：参数 --output-format：'x' 不是有效的选择（可选：" in wrong
+    assert "错误：缺少必需的参数：" in run_python("-m", "sagax", "explain", env=zh, status=2).stderr
     data = run_python("-m", "sagax", "check", "--output-format", "json", script, env=zh, status=1)
     assert "is not known while `f` is traced" in data.stdout
     by_locale = {"LANG": "zh_CN.UTF-8", "LC_ALL": None, "LC_MESSAGES": None}

@@ -52,6 +52,7 @@ from sagax._src.diagnostics.spans import (
     user_span,
     user_spans,
 )
+from sagax._src.diagnostics.wording import english_of
 
 MAX_COMPILATIONS = 5
 MAX_ITERATIONS = 100
@@ -149,8 +150,9 @@ class RuntimeChecks:
 
         def show(message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
             if category is FutureWarning and str(message).startswith(SCATTER_CAST):
-                if " to int" in str(message) or " to uint" in str(message):
-                    self.add(DtypeTruncationWarning, str(message), source_stacks.stack())
+                text = english_of(message)
+                if " to int" in text or " to uint" in text:
+                    self.add(DtypeTruncationWarning, text, source_stacks.stack())
             elif isinstance(category, type) and issubclass(category, _WARNING_CLASSES):
                 function = getattr(message, "function", "")
                 facts: dict[str, Any] = {"data": {"compiled": function} if function else None}
@@ -161,7 +163,7 @@ class RuntimeChecks:
                     facts["data"]["read"] = message.read
                 self.add(
                     category,
-                    str(message),
+                    english_of(message),
                     source_stacks.stack(),
                     depends=getattr(message, "arguments", ()),
                     **facts,

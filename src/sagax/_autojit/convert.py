@@ -18,6 +18,7 @@ from sagax._src.api.jit import JitFunction, jit
 from sagax._src.argument_checks.argument_names import signature
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import display_path, is_sagax, is_user_file, user_span
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.function_analysis import free_variables
 
 
@@ -228,4 +229,4 @@ class AutoFunction(JitFunction):
         span = user_span(source_stacks.stack())
         file, line = ("sagax", 1) if span is None else (span.file, span.line)
         text = f"autojit converted {len(fresh)} statements of {function_name(self.__wrapped__)}:\n{lines}"
-        warnings.warn_explicit(AutojitWarning(text), AutojitWarning, file, line)
+        warnings.warn_explicit(AutojitWarning(bilingual(text)), AutojitWarning, file, line)

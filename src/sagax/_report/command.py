@@ -13,7 +13,7 @@ from sagax._report.facts import collect_facts
 from sagax._report.measured import Recorder
 from sagax._src import config
 from sagax._src.api import compile_log
-from sagax._src.diagnostics.wording import localized
+from sagax._src.diagnostics.wording import in_users_language, localized
 
 
 @contextlib.contextmanager
@@ -33,7 +33,7 @@ def write_report(path: str, script: str) -> Iterator[None]:
         compile_log.retain_jaxprs(False)
         recorder.stop()
         config.update("enable_compilation_cache", cached)
-        title = f"{os.path.basename(script)}: where the time goes"
+        title = in_users_language("{script}: where the time goes", script=os.path.basename(script))
         facts = collect_facts(compile_log.counters(), recorder.profiles)
         text = page.render_page(facts, title, seconds, recorder.memory)
         with open(path, "w", encoding="utf-8") as file:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from sagax._report.page import format_seconds
+from sagax._src.diagnostics.wording import localized
+from sagax._src.languages.widths import columns
 
 
 @dataclass(frozen=True)
@@ -62,13 +64,16 @@ def read(path: str) -> dict[str, Totals]:
     with open(path, encoding="utf-8") as file:
         reader.feed(file.read())
     if not reader.found:
-        raise ValueError(f"{path} is not a report of `sagax run --report`, or lists no function")
+        raise ValueError(
+            localized(f"{path} is not a report of `sagax run --report`, or lists no function")
+        )
     return reader.found
 
 
 def table(old: dict[str, Totals], new: dict[str, Totals]) -> str:
     """Write a line for each function, the largest difference first."""
-    rows = [("function", "a run", "", "compiling", "", "compilations", "total", "")]
+    heads = ("function", "a run", "", "compiling", "", "compilations", "total", "")
+    rows = [tuple(localized(head) for head in heads)]
     names = sorted({*old, *new}, key=lambda n: -abs(_total(new, n) - _total(old, n)))
     for name in names:
         a, b = old.get(name, Totals()), new.get(name, Totals())
@@ -85,9 +90,12 @@ def table(old: dict[str, Totals], new: dict[str, Totals]) -> str:
             )
         )
     whole = [sum(_total(side, n) for n in side) for side in (old, new)]
-    rows.append(("all", "", "", "", "", "", _change(*whole), _ratio(*whole)))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in rows]
+    rows.append((localized("all"), "", "", "", "", "", _change(*whole), _ratio(*whole)))
+    widths = [max(columns(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell + " " * (w - columns(cell)) for cell, w in zip(row, widths, strict=True))
+        for row in rows
+    ]
     return "\n".join(line.rstrip() for line in lines)
 
 
@@ -108,6 +116,6 @@ def main(old: str, new: str) -> int:
     try:
         print(table(read(old), read(new)))
     except (OSError, ValueError) as error:
-        print(f"sagax report: {error}", file=sys.stderr)
+        print(localized(f"sagax report: {error}"), file=sys.stderr)
         return 2
     return 0

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from sagax._report import drawings
 from sagax._report.facts import Frame, FunctionFacts, Line
+from sagax._src import config
+from sagax._src.diagnostics.wording import in_users_language as say
+from sagax._src.diagnostics.wording import localized
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 78rem; padding: 0 1rem;
@@ -43,17 +46,33 @@ def render_page(
     most = max([f.total for f in functions], default=0.0) or 1.0
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{_count_text(len(functions), 'compiled function')}; the program took {format_seconds(seconds)}, "
-        f"of which compiling {format_seconds(sum(f.compile_seconds for f in functions))} and running what was "
-        f"compiled {format_seconds(sum(f.run_seconds for f in functions))}. The costliest function is open; a click "
-        "opens another. Times of source lines are measured: the first runs of each function are profiled. FLOPs and "
-        "bytes are estimates made from the traced program, before the compiler fused anything.</p>",
+        f"<p>{_summary(functions, seconds)}</p>",
         _flames(functions),
         _process_memory(memory),
         *[_function(f, most, opened=i == 0) for i, f in enumerate(functions)],
     ]
     text = "\n".join(body)
-    return document(title, text)
+    return document(title, text, config.current().lang)
+
+
+def _summary(functions: Sequence[FunctionFacts], seconds: float) -> str:
+    sentences = [
+        say(
+            "{functions}; the program took {seconds}, of which compiling {compiling} and running what was compiled {running}.",
+            functions=_count_text(
+                len(functions), "{count} compiled function", "{count} compiled functions"
+            ),
+            seconds=format_seconds(seconds),
+            compiling=format_seconds(sum(f.compile_seconds for f in functions)),
+            running=format_seconds(sum(f.run_seconds for f in functions)),
+        ),
+        say("The costliest function is open; a click opens another."),
+        say("Times of source lines are measured: the first runs of each function are profiled."),
+        say(
+            "FLOPs and bytes are estimates made from the traced program, before the compiler fused anything."
+        ),
+    ]
+    return ("" if config.current().lang == "zh" else " ").join(sentences)
 
 
 def _flames(functions: Sequence[FunctionFacts]) -> str:
@@ -67,11 +86,21 @@ def _flames(functions: Sequence[FunctionFacts]) -> str:
         return ""
     root.seconds = sum(frame.seconds for frame in root.called.values())
     return (
-        "<h3>Flame graph: where the runs spend their time</h3>\n"
-        '<p class="muted">Each part is as wide as its share of the measured time. Below a function stand its lines, '
-        "and what they call.</p>\n"
+        f"{_heading('Flame graph: where the runs spend their time')}"
+        f'<p class="muted">{say(_FLAMES)}</p>\n'
         f"{drawings.flame_graph(root, format_seconds)}"
     )
+
+
+_FLAMES = "Each part is as wide as its share of the measured time. Below a function stand its lines, and what they call."
+
+
+def _heading(text: str) -> str:
+    return f"<h3>{say(text)}</h3>\n"
+
+
+def _muted(text: str) -> str:
+    return f'<p class="muted">{text}</p>'
 
 
 def _add_scaled(root: Frame, path: tuple[str, ...], frame: Frame, factor: float) -> None:
@@ -86,15 +115,15 @@ def _add_scaled(root: Frame, path: tuple[str, ...], frame: Frame, factor: float)
 def _process_memory(memory: Sequence[tuple[float, float]]) -> str:
     if len(memory) < 2:
         return ""
-    top = f"up to {format_bytes(max(size for _, size in memory))}, measured"
+    top = say("up to {size}, measured", size=format_bytes(max(size for _, size in memory)))
     end = format_seconds(memory[-1][0])
-    return f"<h3>Memory of the process over time</h3>\n{drawings.curve(memory, '0 s', end, top)}"
+    return f"{_heading('Memory of the process over time')}{drawings.curve(memory, '0 s', end, top)}"
 
 
-def document(title: str, body: str) -> str:
+def document(title: str, body: str, language: str = "en") -> str:
     """Return a self-contained page in the style of the report."""
     return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!DOCTYPE html>\n<html lang="{language}">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}</title>\n<style>{_STYLE}{drawings.STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
@@ -102,19 +131,31 @@ def document(title: str, body: str) -> str:
 
 def _function(f: FunctionFacts, most: float, opened: bool) -> str:
     width = 100 * f.total / most
-    each = f", {format_seconds(f.run_seconds / f.runs)} each" if f.runs > 1 else ""
+    each = (
+        say(", {seconds} each", seconds=format_seconds(f.run_seconds / f.runs))
+        if f.runs > 1
+        else ""
+    )
+    text = say(
+        "{runs} in {seconds}{each}; {compilations} in {compiling}; at most about {size} in use at once.",
+        runs=_count_text(f.runs, "{count} run", "{count} runs"),
+        seconds=format_seconds(f.run_seconds),
+        each=each,
+        compilations=_count_text(f.times, "{count} compilation", "{count} compilations"),
+        compiling=format_seconds(f.compile_seconds),
+        size=format_bytes(f.peak),
+    )
     return (
         f'<details class="function" {_totals(f)}{" open" if opened else ""}>\n'
         f'<summary><span class="name">{html.escape(f.name)}</span><span class="place">{html.escape(f.place)}</span>'
         f'<span class="total">{format_seconds(f.total)}</span></summary>\n'
         f'<div class="bar" style="width: {width:.1f}%"></div>\n'
-        f"<p>{_count_text(f.runs, 'run')} in {format_seconds(f.run_seconds)}{each}; {_count_text(f.times, 'compilation')} in "
-        f"{format_seconds(f.compile_seconds)}; at most about {format_bytes(f.peak)} in use at once.</p>\n"
-        f"<h3>Source lines, the costliest first, and what that costs in a run</h3>\n{_lines(f.lines)}\n"
+        f"<p>{text}</p>\n"
+        f"{_heading('Source lines, the costliest first, and what that costs in a run')}{_lines(f.lines)}\n"
         f"{_memory_over_time(f)}"
-        f"<h3>Compilations and their causes</h3>\n{_compilations(f)}\n"
-        f"<h3>Captured constants</h3>\n{_constants(f)}\n"
-        f"<h3>Memory by source line</h3>\n{_memory(f.lines)}\n"
+        f"{_heading('Compilations and their causes')}{_compilations(f)}\n"
+        f"{_heading('Captured constants')}{_constants(f)}\n"
+        f"{_heading('Memory by source line')}{_memory(f.lines)}\n"
         "</details>"
     )
 
@@ -122,9 +163,9 @@ def _function(f: FunctionFacts, most: float, opened: bool) -> str:
 def _memory_over_time(f: FunctionFacts) -> str:
     if len(f.alive) < 2:
         return ""
-    top = f"up to {format_bytes(max(f.alive))}, estimated"
-    drawn = drawings.curve(list(enumerate(f.alive)), "first operation", "last operation", top)
-    return f"<h3>Memory in use during a run</h3>\n{drawn}\n"
+    top = say("up to {size}, estimated", size=format_bytes(max(f.alive)))
+    ends = say("first operation"), say("last operation")
+    return f"{_heading('Memory in use during a run')}{drawings.curve(list(enumerate(f.alive)), *ends, top)}\n"
 
 
 def _totals(f: FunctionFacts) -> str:
@@ -138,40 +179,41 @@ def _totals(f: FunctionFacts) -> str:
 def _compilations(f: FunctionFacts) -> str:
     rows = []
     for one, cause in zip(f.compilations, f.causes, strict=True):
-        origin = "from the cache on disk" if one.loaded else "compiled"
-        origin += f" ({one.why})" if one.why else ""
+        origin = say("from the cache on disk") if one.loaded else say("compiled")
+        if one.why:
+            origin = say("{origin} ({reason})", origin=origin, reason=localized(one.why))
         seconds = [format_seconds(s) for s in one.seconds]
-        rows.append([code(cause), *seconds, html.escape(origin)])
+        rows.append([code(localized(cause)), *seconds, html.escape(origin)])
     missing = f.times - len(f.compilations)
-    more = f'<p class="muted">and {missing} more</p>' if missing else ""
+    more = _muted(say("and {count} more", count=missing)) if missing else ""
     return table("compilations", ["cause", "trace#", "lower#", "XLA#", "origin"], rows) + more
 
 
 def _constants(f: FunctionFacts) -> str:
     if not f.constants:
-        return '<p class="muted">none of a kilobyte or more</p>'
+        return _muted(say("none of a kilobyte or more"))
     rows = [[code(c.kind), format_bytes(c.size)] for c in f.constants]
     return table("constants", ["array", "size#"], rows)
 
 
 def _lines(lines: Sequence[Line]) -> str:
     if not lines:
-        return '<p class="muted">the traced program was not kept</p>'
+        return _muted(say("the traced program was not kept"))
     rows = []
     measured = any(line.seconds for line in lines)
     whole = sum((line.seconds or 0.0) if measured else line.weight for line in lines) or 1.0
     for line in lines:
         operations = "\n".join(line.operations)
         if line.more:
-            operations += f"\n... and {line.more} more"
+            operations += "\n" + say("... and {count} more", count=line.more)
         source = f"{code(line.text)}<br>" if line.text else ""
         location = f'<span class="muted">{html.escape(_location(line))}</span>'
         rows.append(
             [
                 f"{source}{location}",
-                format_seconds(line.seconds or 0.0) if measured else "not measured",
+                format_seconds(line.seconds or 0.0) if measured else say("not measured"),
                 f"{100 * ((line.seconds or 0.0) if measured else line.weight) / whole:.0f} %",
-                f"<details><summary>{_count_text(len(line.operations) + line.more, 'operation')}</summary>"
+                f"<details><summary>{_operations(line)}</summary>"
                 f'<pre class="ops">{html.escape(operations)}</pre></details>',
                 format_number(line.flops),
                 format_bytes(line.moved),
@@ -180,9 +222,13 @@ def _lines(lines: Sequence[Line]) -> str:
     return table("lines", ["source", "measured#", "share#", "operations", "FLOPs#", "bytes#"], rows)
 
 
+def _operations(line: Line) -> str:
+    return _count_text(len(line.operations) + line.more, "{count} operation", "{count} operations")
+
+
 def _memory(lines: Sequence[Line]) -> str:
     if not lines:
-        return '<p class="muted">the traced program was not kept</p>'
+        return _muted(say("the traced program was not kept"))
     rows = [
         [
             code(line.text or _location(line)),
@@ -201,6 +247,7 @@ def _location(line: Line) -> str:
 
 def table(name: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Render a table of HTML cells; a head that ends in # is over numbers."""
+    heads = [say(head) for head in heads]
     kinds = [' class="n"' if h.endswith("#") else "" for h in heads]
     head = "".join([f"<th{k}>{h.rstrip('#')}</th>" for h, k in zip(heads, kinds, strict=True)])
     body = "\n".join(
@@ -217,8 +264,8 @@ def code(text: str) -> str:
     return f"<code>{html.escape(text)}</code>"
 
 
-def _count_text(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+def _count_text(n: int, one: str, many: str) -> str:
+    return say(one if n == 1 else many, count=f"{n:,}")
 
 
 def format_seconds(seconds: float) -> str:

@@ -21,6 +21,7 @@ from sagax._src.core.trace import evaluation as _evaluation
 from sagax._src.core.trace import state as _state
 from sagax._src.core.value import Array, aval_of, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError, TypePromotionError
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
@@ -408,7 +409,7 @@ def _check_rank_promotion(function: str, args: Sequence[Any]) -> None:
     text = f"Operands could not be broadcast together for {function} on shapes {shapes} and with the config option numpy_rank_promotion={mode!r}"
     if mode == "raise":
         raise ShapeError(text, fix="give the operands equal ranks, with expand_dims or x[None]")
-    warnings.warn(text, stacklevel=4)
+    warnings.warn(bilingual(text), stacklevel=4)
 
 
 # --- operands of the functions -------------------------------------------------------------------

@@ -13,6 +13,7 @@ from sagax._src import config, trees
 from sagax._src.api.vmap import vmap
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.primitives.structural import reshape
 from sagax.numpy._conversion import asarray
 
@@ -179,7 +180,7 @@ def _check_ranks(signature: Any, loops: Sequence[tuple]) -> None:
     )
     if mode == "raise":
         raise ArgumentValueError(text, fix="give the operands equal ranks, with x[None]")
-    warnings.warn(text, stacklevel=4)
+    warnings.warn(bilingual(text), stacklevel=4)
 
 
 def _as_array(x: Any) -> Any:

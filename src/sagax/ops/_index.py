@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from sagax._src.core.value import Array
+from sagax._src.diagnostics.wording import bilingual
 from sagax.numpy._base import as_array
 from sagax.numpy._indexing import IndexUpdateRef
 
@@ -34,11 +35,8 @@ def _deprecated_update(name: str, method: str, result: str, example: str):
         unique_indices: bool = False,
         mode: Any = None,
     ) -> Array:
-        warnings.warn(
-            f"ops.{name}(x, idx, y) is deprecated: write x.at[idx].{method}(y)",
-            DeprecationWarning,
-            stacklevel=2,
-        )
+        text = f"ops.{name}(x, idx, y) is deprecated: write x.at[idx].{method}(y)"
+        warnings.warn(bilingual(text), DeprecationWarning, stacklevel=2)
         ref = IndexUpdateRef(as_array(name, x), idx)
         return getattr(ref, method)(
             y, indices_are_sorted=indices_are_sorted, unique_indices=unique_indices, mode=mode

@@ -22,6 +22,7 @@ from sagax._src.diagnostics.errors import (
     SagaxError,
     TypePromotionError,
 )
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.random_bits import KeyDType, PRNGImpl, random_unwrap_p, random_wrap_p
 from sagax._src.primitives.random_implementations import implementation, implementation_names
@@ -135,7 +136,7 @@ def _wrapped(function: str, key: Any, argument: str) -> Any:
         )
         if setting == "error":
             raise ArgumentValueError(text, function=function, argument=argument, got=key)
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(bilingual(text), stacklevel=4)
     return random_wrap_p.bind(data, impl=impl)
 
 

@@ -12,6 +12,7 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import DonationWarning
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.spans import user_span
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 
@@ -77,7 +78,7 @@ def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan
     lines.append(
         "A result takes over the memory of an argument of its own shape and dtype; donate no other argument."
     )
-    warning = DonationWarning("\n".join(lines))
+    warning = DonationWarning(bilingual("\n".join(lines)))
     warning.function = function_name(fun)
     warning.arguments = tuple([names[i] for i in planned.unusable])
     span = user_span(source_stacks.stack())

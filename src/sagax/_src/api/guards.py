@@ -22,6 +22,7 @@ from sagax._src.diagnostics.cautions import StaleValueWarning
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.source import line_span
 from sagax._src.diagnostics.spans import display_path, user_span
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.function_analysis import free_variables
 from sagax._src.function_analysis.free_variables import MISSING, FreeVariable
 from sagax._src.runtime.array import ConcreteArray
@@ -270,10 +271,11 @@ def react(guard: Guard, mode: str, warned: set[str]) -> None:
         if read.text in warned:
             continue
         warned.add(read.text)
-        warning = StaleValueWarning(
+        text = (
             f"{_describe_change(read, now, guard.name)}. The compiled program goes on with the old value: pass {read.text} as an "
             "argument, or set the option stale to 'retrace'"
         )
+        warning = StaleValueWarning(bilingual(text))
         warning.function = guard.name
         warning.read, warning.code_read, warning.line_read = read.text, read.code, read.line
         warning.arguments = (read.text.partition(".")[0].partition("[")[0],)

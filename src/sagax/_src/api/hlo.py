@@ -9,6 +9,7 @@ from typing import Any
 from sagax._src.api import arguments
 from sagax._src.api.jit import jit
 from sagax._src.diagnostics.function_wrappers import wraps
+from sagax._src.diagnostics.wording import bilingual
 
 
 def xla_computation(
@@ -36,11 +37,8 @@ def xla_computation(
     >>> "add" in computation.as_hlo_text()
     True
     """
-    warnings.warn(
-        'xla_computation is deprecated: use jit(fun).lower(...).compiler_ir("hlo")',
-        DeprecationWarning,
-        stacklevel=2,
-    )
+    text = 'xla_computation is deprecated: use jit(fun).lower(...).compiler_ir("hlo")'
+    warnings.warn(bilingual(text), DeprecationWarning, stacklevel=2)
     arguments.check_callable(fun, "xla_computation")
     jitted = jit(
         fun,

@@ -869,8 +869,7 @@ def _split(x: Any, names: tuple, axis: int, tiled: bool) -> Any:
     sizes = [_product_of_sizes((n,)) for n in names]
     if shape[axis] % math.prod(sizes) or not tiled and shape[axis] != math.prod(sizes):
         raise ArgumentValueError(
-            f"dimension {axis} must have the size of the axes {names!r}"
-            + ", or a multiple" * tiled,
+            f"dimension {axis} must have the size of the axes {names!r}{', or a multiple' if tiled else ''}",
             argument="x",
             got=x,
             expected=f"size {math.prod(sizes)}",

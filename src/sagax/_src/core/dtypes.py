@@ -21,6 +21,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.diagnostics import errors, spans
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.frozen_class import record
 
 # --- the types ---------------------------------------------------------------------------------
@@ -724,7 +725,7 @@ def convert_data(x: Any, dtype: np.dtype) -> np.ndarray:
             return _astype(x, dtype)
     except FloatingPointError:  # NumPy itself would name a line of sagax
         message = f"overflow encountered in cast from {name(x.dtype)} to {name(dtype)}"
-        warnings.warn(message, RuntimeWarning, stacklevel=_users_level())
+        warnings.warn(bilingual(message), RuntimeWarning, stacklevel=_users_level())
     return convert_numpy(x, dtype)
 
 
@@ -797,12 +798,8 @@ def requested_dtype(dtype: Any, function: str) -> Any:
     )
     if settings.explicit_x64_dtypes == "error":
         raise errors.ArgumentValueError(f"{message} while x64 is off", fix=fix, dtype=wide)
-    warnings.warn(
-        f"{message} and will be truncated to {narrow}, since x64 is off. {fix};"
-        f" dtype={narrow} says that {narrow} is meant",
-        DtypeTruncationWarning,
-        stacklevel=_users_level(),
-    )
+    text = f"{message} and will be truncated to {narrow}, since x64 is off. {fix}; dtype={narrow} says that {narrow} is meant"
+    warnings.warn(bilingual(text), DtypeTruncationWarning, stacklevel=_users_level())
     return narrow
 
 
@@ -815,10 +812,10 @@ def warn_of_lost_imaginary_part(given: Any, wanted: Any, method: bool = False) -
             "Casting from complex to real dtypes will soon raise a ValueError. Please first use jnp.real"
             " or jnp.imag to take the real/imaginary component of your input."
         )
-        warnings.warn(message, DeprecationWarning, stacklevel=_users_level())
+        warnings.warn(bilingual(message), DeprecationWarning, stacklevel=_users_level())
     else:
         message = "Casting complex values to real discards the imaginary part"
-        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=_users_level())
+        warnings.warn(bilingual(message), np.exceptions.ComplexWarning, stacklevel=_users_level())
 
 
 def _users_level() -> int:

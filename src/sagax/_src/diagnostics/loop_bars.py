@@ -16,6 +16,7 @@ from typing import TextIO
 
 from sagax._src import config, fork_locks
 from sagax._src.diagnostics.status_line import StatusLine, shows_updates
+from sagax._src.diagnostics.wording import in_users_language, localized
 
 _GOAL = 0.1  # seconds between two questions
 _GROWTH = 64  # times as many iterations than before, at most: the first ones may have been quick
@@ -74,15 +75,15 @@ class _Run:
         ]
         if self.done:
             left = (self.length - self.done) / self.rate - (now - self.requested_at)
-            parts.append(f"{clock(max(left, 0.0))} left")
+            parts.append(in_users_language("{time} left", time=clock(max(left, 0.0))))
             if alone:
                 parts.append(_per_second(self.rate * self.share))
-        return ", ".join(parts)
+        return localized(", ").join(parts)
 
     def summary(self, now: float) -> str:
         spent = now - self.begun
         rate = _per_second(self.count / max(spent, 1e-9))
-        return f"{self.name} took {spent:.1f} s: {self.count:,} iterations, {rate}"
+        return localized(f"{self.name} took {spent:.1f} s: {self.count:,} iterations, {rate}")
 
 
 class _Shown:
@@ -105,7 +106,8 @@ def clock(seconds: float) -> str:
 
 
 def _per_second(rate: float) -> str:
-    return f"{rate:,.0f}/s" if rate >= 10 else f"{rate:.2g}/s"
+    shown = f"{rate:,.0f}" if rate >= 10 else f"{rate:.2g}"
+    return in_users_language("{rate}/s", rate=shown)
 
 
 def _visible(stream: TextIO | None) -> bool:
@@ -227,7 +229,7 @@ class _Painter(threading.Thread):
             expected = max(_GOAL, run.chunk / run.pace) if run.pace else float("inf")
             if now - run.requested_at > 10 + _LOST * expected:
                 del _shown.runs[number]
-                self.finish(f"sagax: {run.text(now, alone=True)}: ended early")
+                self.finish(localized(f"sagax: {run.text(now, alone=True)}: ended early"))
         runs = [r for r in _shown.runs.values() if now - r.begun >= _DELAY]
         if not runs:
             return

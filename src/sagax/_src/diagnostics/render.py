@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import dataclasses
 import html as html_module
-import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from sagax._src.diagnostics.edits import diff
 from sagax._src.diagnostics.model import Diagnostic, Label, Severity, Span, Step, Suggestion, Trust
 from sagax._src.diagnostics.spans import display_line, excerpt, line_in_cell
 from sagax._src.diagnostics.wording import in_users_language, localized
+from sagax._src.languages.choice import word_lines
 from sagax._src.languages.widths import columns, wrap
 
 
@@ -40,7 +40,6 @@ _Line = list[_StyledText]
 
 _WIDTH = 79
 _MAX_EXPRESSION = 40
-_OF_FUNCTION = re.compile(r"((?:\w+ of )?[\w.<>\[\]]+): (.+)")
 
 
 def plain(diagnostic: Diagnostic) -> str:
@@ -76,15 +75,12 @@ def _worded(d: Diagnostic) -> Diagnostic:
     """Return a diagnostic in the language of the settings; its message stays, to be searched for."""
     if config.current().lang == "en":
         return d
-    head = d.message.partition("\n")[0]
-    first = localized(d.headline or head)
-    if first == head and (named := _OF_FUNCTION.fullmatch(head)):
-        function, text = named.groups()
-        worded = localized(text)
-        first = head if worded == text else f"{function}{_colon()}{worded}"
+    head, *rest = d.message.split("\n")
+    first = localized(d.headline) if d.headline else _worded_line(head)
+    lines = [first, *[worded for line in rest if (worded := _worded_line(line)) != line]]
     return dataclasses.replace(
         d,
-        headline="" if first == head else first,
+        headline="" if lines == [head] else "\n".join(lines),
         labels=tuple(dataclasses.replace(x, text=localized(x.text)) for x in d.labels),
         context=tuple(localized(phrase) for phrase in d.context),
         notes=tuple(localized(note) for note in d.notes),
@@ -99,6 +95,15 @@ def _worded(d: Diagnostic) -> Diagnostic:
             for s in d.suggestions
         ),
     )
+
+
+def _worded_line(line: str) -> str:
+    """Return a line of a message in the language of the settings; what was got, and by which argument, stays."""
+    name, _, fact = line.strip().partition(": ")
+    if line.startswith("  ") and name in ("argument", "got", "expected"):
+        worded = localized(fact) if name == "expected" else fact
+        return line if worded == fact else f"  {localized(name)}{_colon()}{worded}"
+    return word_lines(line, config.current().lang)
 
 
 def _message_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
@@ -124,8 +129,12 @@ def _message_lines(d: Diagnostic, wrapped: bool) -> Iterator[_Line]:
 def _head_lines(d: Diagnostic) -> Iterator[_Line]:
     """Yield `error[SX0102] TracerBoolConversionError: headline`, then jax's words, wrapped."""
     head, *facts = d.message.split("\n")
-    for line in _wrap(f"{_title(d)}: {d.headline or head}", _WIDTH):
+    first, *more = (d.headline or head).split("\n")
+    for line in _wrap(f"{_title(d)}: {first}", _WIDTH):
         yield [_StyledText(line, d.severity.value)]
+    for text in more:
+        for line in _wrap(text, _WIDTH - 2):
+            yield [_StyledText("  " + line)]
     for fact in [head, *facts] if d.headline else facts:
         indent = " " * max(len(fact) - len(fact.lstrip()), 2)
         for line in _wrap(fact, _WIDTH - len(indent)):

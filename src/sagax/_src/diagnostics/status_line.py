@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import shutil
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+from sagax._src.lazy_import import lazy_imports
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.languages import widths
 
 
 def shows_updates(stream: TextIO) -> bool:
@@ -26,7 +31,8 @@ class StatusLine:
         # a line that breaks would not be replaced; the terminal may have been closed
         with contextlib.suppress(OSError, ValueError):
             if self.stream.isatty():
-                text = text[: max(shutil.get_terminal_size().columns - 1, 20)]
-            self.stream.write(f"\r{text.ljust(self.shown)}{end}")
+                text = widths.cut(text, max(shutil.get_terminal_size().columns - 1, 20))
+            taken = widths.columns(text)
+            self.stream.write(f"\r{text}{' ' * (self.shown - taken)}{end}")
             self.stream.flush()
-            self.shown = 0 if end else len(text)
+            self.shown = 0 if end else taken

@@ -7,7 +7,7 @@ languages: `explain` finds expressions by them.
 from __future__ import annotations
 
 from sagax._src import config
-from sagax._src.languages.choice import fill, word
+from sagax._src.languages.choice import fill, word, word_lines
 
 ENGLISH = {
     "unknown_in": "not known while `{function}` is traced",
@@ -55,3 +55,28 @@ def in_users_language(template: str, /, **facts: object) -> str:
 def localized(text: str) -> str:
     """Return a finished English text in the language of the settings, or as it is."""
     return word(text, config.current().lang)
+
+
+class _Bilingual(str):
+    """A text in English, and in the user's language below; `english` is the first alone."""
+
+    english: str
+
+
+def bilingual(text: str) -> str:
+    """Return the text of a warning, and below it that in the language of the settings.
+
+    The English comes first: filters of warnings compare the beginning.
+    """
+    worded = word_lines(text, config.current().lang)
+    if worded == text:
+        return text
+    both = _Bilingual(f"{text}\n{worded}")
+    both.english = text
+    return both
+
+
+def english_of(warning: Warning | str) -> str:
+    """Return the text of a warning in English alone."""
+    text = warning if isinstance(warning, str) else next(iter(warning.args), "")
+    return getattr(text, "english", str(warning))

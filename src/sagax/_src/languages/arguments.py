@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from sagax._src.languages.choice import language_of, word
 from sagax._src.lazy_import import lazy_imports
@@ -65,3 +66,8 @@ class Parser(argparse.ArgumentParser):
         if isinstance(kwargs.get("help"), str):
             kwargs["help"] = localize(kwargs["help"])
         return super().add_argument(*args, **kwargs)
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and a message in the user's language; exit with status 2."""
+        self.print_usage(sys.stderr)
+        self.exit(2, f"{self.prog}{localize(': ')}{localize('error: ')}{localize(message)}\n")

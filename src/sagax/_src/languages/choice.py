@@ -29,6 +29,16 @@ def word(text: str, language: str) -> str:
     return text if language == "en" else translation.translate(text)
 
 
+def word_lines(text: str, language: str) -> str:
+    """Return an English text in a language, line by line; each line keeps its indentation."""
+    if language == "en":
+        return text
+    return "\n".join(
+        line[: len(line) - len(line.lstrip())] + translation.translate_message(line.lstrip())
+        for line in text.split("\n")
+    )
+
+
 def fill(template: str, language: str, /, **facts: object) -> str:
     """Return an English template in a language, with the facts in it."""
     chosen = template if language == "en" else translation.template_of(template)

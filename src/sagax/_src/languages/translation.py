@@ -15,6 +15,7 @@ from sagax._src.languages.chinese import CATALOGUE, FRAMES
 
 _LONGEST = 4000  # characters of a text that is matched
 _PARTS = string.Formatter()
+_OF_FUNCTION = re.compile(r"((?:\w+ of )?[\w.<>\[\]']+(?:, \w+\[[\w,]*\])?): (.+)")
 _OF_JAX = re.compile(r"\bjax\.")
 
 
@@ -88,6 +89,24 @@ def translate(text: str) -> str:
     return found
 
 
+@functools.cache
+def _first_words() -> frozenset[str]:
+    """Return what stands before a colon in templates such as "race: {first} reads ...", and is no function."""
+    return frozenset(english.partition(": ")[0] for english in CATALOGUE if ": " in english)
+
+
+def translate_message(text: str) -> str:
+    """Return a message such as "dot_general: the sizes differ" in Chinese, with or without the name of a function."""
+    named = _OF_FUNCTION.fullmatch(text)
+    if not named:
+        return translate(text)
+    function, rest = named.groups()
+    if function in _first_words() and (whole := translate(text)) != text:
+        return whole
+    worded = translate(rest)
+    return translate(text) if worded == rest else f"{function}{CATALOGUE[': ']}{worded}"
+
+
 def _translate(text: str, depth: int) -> str:
     exact = _sentences().get(text)
     if exact is not None:
@@ -108,14 +127,22 @@ def _translate(text: str, depth: int) -> str:
 
 
 def _filled(template: str, values: dict[str, str]) -> str:
-    """Fill in values; between Chinese and Latin letters there is a space."""
+    """Fill in values; between Chinese and Latin letters there is a space, and none between Chinese ones."""
     text = ""
     for literal, name, _, _ in _PARTS.parse(template):
         for part in (literal, values[name] if name else ""):
-            if part and text and _meet(text[-1], part[0]):
-                text += " "
-            text += part
+            text = _joined(text, part) if text and part else text + part
     return text
+
+
+def _joined(left: str, right: str) -> str:
+    if _meet(left[-1], right[0]):
+        return f"{left} {right}"
+    if left.endswith(" ") and _is_han(left[-2:-1]) and _is_han(right[0]):
+        return left[:-1] + right
+    if right.startswith(" ") and _is_han(left[-1]) and _is_han(right[1:2]):
+        return left + right[1:]
+    return left + right
 
 
 def _meet(left: str, right: str) -> bool:

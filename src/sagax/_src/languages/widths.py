@@ -17,6 +17,18 @@ def columns(text: str) -> int:
     return sum(_width(character) for character in text)
 
 
+def cut(text: str, width: int) -> str:
+    """Return the beginning of a text that takes at most `width` columns."""
+    if text.isascii():
+        return text[:width]
+    taken = 0
+    for i, character in enumerate(text):
+        taken += _width(character)
+        if taken > width:
+            return text[:i]
+    return text
+
+
 def _width(character: str) -> int:
     if unicodedata.combining(character):
         return 0

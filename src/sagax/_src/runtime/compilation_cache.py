@@ -19,6 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from sagax._src import config, fork_locks, tuning, xla
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import map_limit
 from sagax._src.runtime.compile_threads import run_on_worker
@@ -288,9 +289,8 @@ def _failed(store: Store, error: Exception, settings: Any) -> None:
         raise error
     if settings.compilation_cache_dir and not _warned:
         _warned = True
-        warnings.warn(
-            f"compiled programs are not kept in {store.folder}: {error}", RuntimeWarning, 2
-        )
+        text = f"compiled programs are not kept in {store.folder}: {error}"
+        warnings.warn(bilingual(text), RuntimeWarning, 2)
 
 
 # -- accounting -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from sagax._src import config, fork_locks, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.runtime import working_memory
 from sagax._src.runtime.distributed import process
 
@@ -398,7 +399,7 @@ def _renamed(old: str, function: Callable[..., _Result], example: str) -> Callab
     @functools.wraps(function)
     def renamed(backend: str | None = None) -> _Result:
         text = f"sagax.{old} has been renamed to sagax.{function.__name__}"
-        warnings.warn(text, UserWarning, stacklevel=2)
+        warnings.warn(bilingual(text), UserWarning, stacklevel=2)
         return function(backend)
 
     renamed.__name__ = renamed.__qualname__ = old

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Callable
 
 from sagax._src import fork_locks, tuning, xla
+from sagax._src.diagnostics.wording import bilingual
 
 _lock = fork_locks.lock()
 _executables = 0
@@ -68,7 +69,8 @@ def make() -> None:
     if begin:
         # by another thread: this one may hold the locks of the caches
         threading.Thread(target=_forget, name="sagax forgets").start()
-        warnings.warn(f"sagax forgets what it compiled. {advice}", RuntimeWarning, stacklevel=2)
+        text = f"sagax forgets what it compiled. {advice}"
+        warnings.warn(bilingual(text), RuntimeWarning, stacklevel=2)
     if free < tuning.MAPS_MIN_LEFT:
         raise xla.EngineError(f"RESOURCE_EXHAUSTED: no room for another compiled program. {advice}")
 

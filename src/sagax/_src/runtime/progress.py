@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from sagax._src import config
 from sagax._src.diagnostics.status_line import StatusLine, shows_updates
+from sagax._src.diagnostics.wording import localized
 
 _EVERY = 1.0  # seconds between two updates
 _DEBUGGERS = frozenset(("bdb", "cmd", "code", "pdb"))
@@ -90,9 +91,8 @@ class _Teller(threading.Thread):
             return
         while True:
             if (now := self.now) is not None and not self._is_debugged():
-                self.line.write(
-                    f"sagax: {now[0]} {now[1]} ... {time.monotonic() - self.begun:.0f} s"
-                )
+                seconds = f"{time.monotonic() - self.begun:.0f}"
+                self.line.write(localized(f"sagax: {now[0]} {now[1]} ... {seconds} s"))
             if self.done.wait(_EVERY):
                 break
         if self.line.shown:
@@ -101,9 +101,9 @@ class _Teller(threading.Thread):
     def _took(self) -> str:
         total = f"took {time.monotonic() - self.begun:.1f} s"
         if len(self.seconds) == 1:
-            return f"{next(iter(self.seconds))} {self.function} {total}"
-        parts = ", ".join(f"{doing} {seconds:.1f}" for doing, seconds in self.seconds.items())
-        return f"{self.function} {total}: {parts} s"
+            return localized(f"{next(iter(self.seconds))} {self.function} {total}")
+        parts = [f"{localized(doing)} {seconds:.1f}" for doing, seconds in self.seconds.items()]
+        return localized(f"{self.function} {total}: {localized(', ').join(parts)} s")
 
     def _is_debugged(self) -> bool:
         """Return whether the user is at the prompt of a debugger, which the line would overwrite."""

@@ -13,7 +13,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import sagax._src.trees.registry as registry
+from sagax._src import config
 from sagax._src.frozen_class import record
+from sagax._src.languages.choice import word_lines
 from sagax._src.trees.paths import LeafTest, Path, argument_path, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
@@ -375,7 +377,17 @@ def mismatch_error(
         lines.append(f"  ... and {len(differences) - _MAX_EXAMPLES} more places.")
     if rule:
         lines.append(rule)
-    return kind("\n".join(lines))
+    error = kind("\n".join(lines))
+    return worded(error) if kind is ValueError else error  # others are worded where they are shown
+
+
+def worded(error: Exception) -> Exception:
+    """Return an error with a note in the language of the settings; its own text is English."""
+    text = str(error)
+    note = word_lines(text, config.current().lang)
+    if note != text:
+        error.add_note(note)
+    return error
 
 
 def map_error(

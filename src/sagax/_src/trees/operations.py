@@ -639,7 +639,7 @@ def _explain(
         reason = differences.depth_error(function, name)
     if reason is None:
         raise error
-    raise reason from None
+    raise differences.worded(reason) from None
 
 
 def _suppress_errors(explain: Callable[[], T]) -> T | None:

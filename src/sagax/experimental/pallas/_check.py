@@ -415,10 +415,13 @@ class _Run:
                 continue
             count = int((others == other).sum())
             axes = ", ".join(map(str, self.parallel))
+            elements = "element" if count == 1 else "elements"
+            order = f"and the order of programs along parallel axes ({axes}) is not defined"
             error = KernelCheckError(
-                f"race: {self._who()} {does} {count} element{'s' * (count != 1)} of {array.name} that "
-                f"{self._who(int(other))} {did}, and the order of programs along parallel axes ({axes}) is not "
-                "defined",
+                f"race: {self._who()} reads {count} {elements} of {array.name} that {self._who(int(other))} wrote, {order}"
+                if does == "reads"
+                else f"race: {self._who()} writes {count} {elements} of {array.name} that {self._who(int(other))} "
+                f"{'wrote' if did == 'wrote' else 'read'}, {order}",
                 traceback=eqn.traceback,
                 other=array.lines.get(int(other)),
                 other_text=f"{did} here",
@@ -445,8 +448,9 @@ class _Run:
             if same and steady:  # an accumulator that the last program of a loop completes
                 continue
             count = int(((writer == other) & unread).sum())
+            elements = "element" if count == 1 else "elements"
             error = KernelCheckError(
-                f"lost writes: {self._who()} overwrites {count} element{'s' * (count != 1)} of {array.name} that "
+                f"lost writes: {self._who()} overwrites {count} {elements} of {array.name} that "
                 f"{self._who(other)} wrote, and nothing has read them",
                 traceback=eqn.traceback,
                 other=array.lines.get(other),

@@ -23,6 +23,7 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
+from sagax._src.diagnostics.wording import bilingual
 from sagax.experimental.sparse._base import (
     JAXSparse,
     SparseEfficiencyError,
@@ -570,7 +571,8 @@ def bcoo_update_layout(
     if more and on_inefficient in ("error", "warn"):
         text = f"more batch or dense dimensions of a sparse array of shape {mat.shape} store more zeros"
         if on_inefficient == "warn":
-            warnings.warn(f"bcoo_update_layout: {text}", SparseEfficiencyWarning, stacklevel=2)
+            warned = bilingual(f"bcoo_update_layout: {text}")
+            warnings.warn(warned, SparseEfficiencyWarning, stacklevel=2)
         else:
             raise SparseEfficiencyError(
                 text,

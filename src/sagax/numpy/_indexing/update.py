@@ -13,6 +13,7 @@ from sagax._src import config
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.diagnostics.wording import bilingual
 from sagax._src.primitives import scattering
 from sagax._src.primitives.gathering import GatherScatterMode
 from sagax._src.primitives.resharding import with_out_sharding
@@ -339,14 +340,13 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
         )
     common = _common((dtype, weak), (aval.dtype, aval.weak_type), config.current())
     if common != dtype:
-        warnings.warn(
+        text = (
             f"scatter inputs have incompatible types: {function} casts values of dtype "
             f"{dtypes.name(aval.dtype)} to {dtypes.name(dtype)}, the dtype of the array, which "
             "cannot hold all of them. This will be an error one day: cast them with "
-            f".astype({dtypes.name(dtype)}), or the array to {dtypes.name(common)}",
-            FutureWarning,
-            stacklevel=4,
+            f".astype({dtypes.name(dtype)}), or the array to {dtypes.name(common)}"
         )
+        warnings.warn(bilingual(text), FutureWarning, stacklevel=4)
         if widen:
             return convert(asarray(values), common, False)
     if scalar:

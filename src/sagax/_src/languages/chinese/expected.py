@@ -51,7 +51,6 @@ EXPECTED = {
     "a prefix of the structure of {names}": "{names} 的结构的前缀",
     "a prefix of the structure of the result": "结果的结构的前缀",
     "an axis from {value3} to {value5}": "从 {value3} 到 {value5} 的轴",
-    "an array of rank {axis}{value5} or more": "秩为 {axis}{value5} 或更大的数组",
     "an array of rank {value6} or more": "秩为 {value6} 或更大的数组",
     "an axis of some argument": "某个参数的轴",
     "{size}, one for each example": "{size} 个，每个样本一个",

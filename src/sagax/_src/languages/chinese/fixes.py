@@ -217,7 +217,7 @@ FIXES = {
     "wait for the last result within the block that is timed": "在计时的代码块内等待最后的结果",
     "keep arrays in the loop, and read them all after it": "在循环中保留数组，在循环之后一并读取",
     "choose with where, which does not wait for the test": "用 where 选择，它不等待测试的结果",
-    "make `{name}` {index}{value5}: index {index} occurs, for these data": "把 `{name}` 设为 {index}{value5}：对这些数据会出现索引 {index}",
+    "make `{name}` {value}: index {index} occurs, for these data": "把 `{name}` 设为 {value}：对这些数据会出现索引 {index}",
     "make `{name}` one larger: index {index} occurs": "把 `{name}` 增大 1：会出现索引 {index}",
     "end the loop at `{_less}`, so that each index exists": "循环到 `{_less}` 为止，使每个索引都存在",
     "end the range at `{_less}`, so that each index exists": "范围到 `{_less}` 为止，使每个索引都存在",

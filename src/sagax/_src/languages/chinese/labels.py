@@ -3,6 +3,7 @@
 LABELS = {
     # the layout of an explanation
     "note": "说明",
+    "expected": "应为",
     "fix": "修改",
     "allow": "放行",
     "compared": "已比较",
@@ -119,7 +120,9 @@ LABELS = {
 }
 
 # Templates that are filled, and never found by matching: they would match too much.
-FRAMES = {
+LABEL_FRAMES = {
+    "{time} left": "剩余 {time}",
+    "{rate}/s": "{rate} 次/秒",
     "while {phrases}": "发生在：{phrases}",
     "{title} ({grade})": "{title}（{grade}）",
     "{names} (argument of {function})": "{names}（{function} 的参数）",

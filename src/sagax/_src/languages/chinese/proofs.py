@@ -21,7 +21,7 @@ PROOFS = {
     " for other inputs": "（对其他输入）",
     "what is right where it overflows": "溢出之处的正确值",
     "same results for {value3} other set(s) of inputs": "对另外 {value3} 组输入，结果相同",
-    "same results for {value3}{value5} other set(s) of inputs": "对另外 {value3}{value5} 组输入，结果相同",
+    "same results for {count} other set(s) of inputs": "对另外 {count} 组输入，结果相同",
     "other inputs": "其他输入",
     "both sides of each branch": "每个分支的两侧",
     "larger arguments of {_names}, which differ": "{_names} 的更大的参数，其结果不同",
