@@ -284,7 +284,7 @@ class ufunc:
         """
         x = self._check_binary("outer", A)
         y = _base.as_array(f"{self.__name__}.outer", B, 1)
-        return self._call(x.reshape(*x.shape, *(1,) * y.ndim), y)
+        return self._call(x.reshape(*x.shape, *(1,) * y.ndim), y.reshape(*(1,) * x.ndim, *y.shape))
 
     def reduceat(
         self, a: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: None = None
