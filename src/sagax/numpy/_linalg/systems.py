@@ -246,7 +246,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
     sign, size = _sign_and_log(diagonal(packed, 0, -2, -1), _parity(pivots).astype(a.dtype))
     change = trace(_solved((packed, pivots, order), da), 0, -2, -1)
     if dtypes.is_complex(a.dtype):
-        return (sign, size), (sign * (1j * imag(change)).astype(a.dtype), real(change))
+        return (sign, size), (sign * (1j * imag(change).astype(a.dtype)), real(change))
     return (sign, size), (change * 0, change)
 
 
