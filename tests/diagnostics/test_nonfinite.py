@@ -134,3 +134,10 @@ def test_a_nan_that_is_chosen_is_blamed(name):
         pytest.raises(FloatingPointError, match=r"\(nan\) encountered in select_n"),
     ):
         MASKED[name](lambda x: snp.where(x > 3, snp.nan, x), x)
+
+
+def test_a_sort_is_not_blamed_for_a_nan_that_it_was_given():
+    x = snp.array([3.0, float("nan"), 1.0])
+    with sagax.debug_nans(True):
+        assert snp.argsort(x).tolist() == [2, 0, 1]
+        assert sagax.vmap(snp.argsort)(x[None]).tolist() == [[2, 0, 1]]

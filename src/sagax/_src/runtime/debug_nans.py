@@ -55,11 +55,17 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
     """
     if any(map(_classify, outs)):
         ins = [as_array(a) for a in args]
-        if primitive.family in (MOVEMENT, IDENTITY) and any(map(_classify, ins)):
+        if _moves(primitive) and any(map(_classify, ins)):
             return
         if primitive.is_higher_order:
             _look_inside(primitive, params, ins, ())
         raise _error(primitive.name, ins, outs, origin())
+
+
+def _moves(primitive: Any) -> bool:
+    """Return whether the results are the operands' elements at other indices: sorts are of no family."""
+    sorts = primitive.multiple_results and not (primitive.creates_nan or primitive.is_higher_order)
+    return primitive.family in (MOVEMENT, IDENTITY) or sorts
 
 
 def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:
