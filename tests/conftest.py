@@ -90,6 +90,19 @@ _OWN_PROMOTION = re.compile(
     r"|ui/|autofix/|check/|lsp/|test_(docs|docstrings|examples|site|jax_internals)"
 )
 
+# Single cases of parametrized tests, by setting; whole tests carry the marker `own_promotion`.
+_OWN_CASES = {
+    "dtype": re.compile(
+        r"core/test_pretty_print.py::test_text\[integers with floats|experimental/test_checkify.py::test_as_jax\[formats of fractions"
+        r"|experimental/test_pallas\w*.py::test_(mistakes_are_named\[options12-|folded_kernels\[program-more6-|programs_as_jax_interprets_them\[(mandelbrot|vmap_prefetch)-)"
+        r"|higher_order/test_control_flow.py::test_errors_name_the_very_leaf\[<lambda>-words0|higher_order/test_lazy_masks.py::test_program_against_numpy\[(arg)?sort"
+        r"|numpy/test_jaxprs.py::test_nothing_is_converted_or_stretched_to_what_it_is\[add of two dtypes"
+    ),
+    "rank": re.compile(
+        r"numpy/test_jaxprs.py::test_nothing_is_converted_or_stretched_to_what_it_is\[add\]"
+    ),
+}
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its tier, and those that are not for the settings of users."""
@@ -104,6 +117,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if _OWN_PROMOTION.match(name):
             item.add_marker(pytest.mark.own_promotion)
+        for setting, cases in _OWN_CASES.items():
+            if cases.match(name):
+                item.add_marker(pytest.mark.own_promotion(setting))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -136,8 +152,8 @@ def user_settings(request: pytest.FixtureRequest, settings_stay: None) -> Iterat
     if chosen is None:
         yield
         return
-    own = request.node.get_closest_marker("own_promotion")
-    if own is not None and (not own.args or chosen in own.args):
+    own = request.node.iter_markers("own_promotion")
+    if any(not marker.args or chosen in marker.args for marker in own):
         pytest.skip("the test itself promotes, or asserts what the setting changes")
     from sagax._src import config
 

@@ -12,6 +12,7 @@ import functools
 import gzip
 import json
 import math
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,12 @@ import strict_calls
 
 DATA = Path(__file__).resolve().parent / "data" / "generated_calls.json.gz"
 TRANSFORMATIONS = ("plain", "jit", "vmap", "grad", "jvp", "vmap_grad")
+
+# Settings of users under which calls give what they give by default.
+SETTINGS: dict[str, dict[str, Any]] = {
+    **strict_calls.SETTINGS,
+    "nans": {"jax_debug_nans": True},
+}
 
 # What two implementations may differ by, relative to the sum of magnitudes.
 _TOLERANCES = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 1e-4, "complex64": 1e-4}
@@ -65,6 +72,37 @@ def recorded() -> list[tuple[str, Any]]:
     """The calls, and what jax gives."""
     with gzip.open(DATA, "rt", encoding="utf-8") as file:
         return [(call, found) for call, found in json.load(file)]
+
+
+def alike(library: Any) -> list[tuple[str, Any]]:
+    """The first call of each function whose operands have all one dtype and rank, and its result: plain, mapped, differentiated.
+
+    No setting of users has a reason to refuse such a call, unless its text promotes.
+    """
+    values = operands(library)
+    types = {name: (str(x.dtype), x.ndim) for name, x in values.items() if name != "key"}
+    found: dict[tuple[str, str], tuple[str, Any]] = {}
+    for call, expected in recorded():
+        transformation, text = call.split(" ", 1)
+        used = {types[name] for name in strict_calls._words(text) & types.keys()}
+        function = re.match(r"[\w.]*", text)[0] or text  # type: ignore[index]
+        if (
+            len(used) <= 1
+            and not isinstance(expected, str)
+            and transformation in ("plain", "vmap", "grad")
+        ):
+            found.setdefault((function, transformation), (call, expected))
+    return list(found.values())
+
+
+def is_finite(call: str, expected: Any) -> bool:
+    """Whether operands and results of a call hold no NaN and no infinity."""
+    words = strict_calls._words(call)
+    return (
+        not isinstance(expected, str)
+        and not words & {"nan", "inf", "fx", "big"}
+        and all(len(x) <= 3 for x in expected)
+    )
 
 
 def outcome(library: Any, names: dict[str, Any], values: dict[str, Any], call: str) -> Any:

@@ -217,6 +217,7 @@ def in_settings(call: Callable[[], int]) -> int:
         return call()
 
 
+@pytest.mark.own_promotion("dtype")
 def test_the_type_of_a_static_argument_is_in_the_key():
     f = sagax.jit(lambda x, n: x + n, static_argnums=1)
     x = snp.arange(3)

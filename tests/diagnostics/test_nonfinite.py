@@ -108,3 +108,36 @@ def test_nothing_is_said_of_what_comes_in_bad():
         x = snp.array([float("nan"), 1.0])
     with sagax.debug_nans(True):
         assert sagax.jit(lambda v: v[1] * 2)(x) == 2.0
+
+
+MASKED = {  # as plain jnp.where(x > 9, jnp.nan, x), which is one program
+    "grad": lambda f, x: sagax.grad(lambda x: f(x).sum())(x),
+    "vmap": lambda f, x: sagax.vmap(f)(x),
+    "jvp": lambda f, x: sagax.jvp(f, (x,), (x,))[1],
+    "linearize": lambda f, x: sagax.linearize(f, x)[1](x),
+}
+
+
+@pytest.mark.parametrize("name", MASKED)
+def test_a_nan_that_is_moved_but_not_chosen_is_not_blamed(name):
+    x = snp.array([0.0, 1.0, 4.0])
+    with sagax.debug_nans(True):
+        found = MASKED[name](lambda x: snp.where(x > 9, snp.nan, x), x)
+    assert found.tolist() == ([1.0] * 3 if name == "grad" else x.tolist())
+
+
+@pytest.mark.parametrize("name", ["vmap", "jvp"])
+def test_a_nan_that_is_chosen_is_blamed(name):
+    x = snp.array([0.0, 1.0, 4.0])
+    with (
+        sagax.debug_nans(True),
+        pytest.raises(FloatingPointError, match=r"\(nan\) encountered in select_n"),
+    ):
+        MASKED[name](lambda x: snp.where(x > 3, snp.nan, x), x)
+
+
+def test_a_sort_is_not_blamed_for_a_nan_that_it_was_given():
+    x = snp.array([3.0, float("nan"), 1.0])
+    with sagax.debug_nans(True):
+        assert snp.argsort(x).tolist() == [2, 0, 1]
+        assert sagax.vmap(snp.argsort)(x[None]).tolist() == [[2, 0, 1]]

@@ -48,6 +48,7 @@ def test_modules_find_their_sizes(size):
     assert "get_dimension_size" in text
 
 
+@pytest.mark.own_promotion("dtype")
 def test_sizes_that_no_argument_tells():
     b, c = export.symbolic_shape("b, c")
     exported = export.export(sagax.jit(lambda x, y: x.sum() + y.sum() + snp.arange(b).sum()))(

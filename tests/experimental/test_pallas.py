@@ -24,6 +24,7 @@ def values(*shape, seed=0):
 
 
 @modes
+@pytest.mark.own_promotion("dtype")
 def test_blocks_of_a_grid(interpret):
     def kernel(x_ref, o_ref):
         assert pl.num_programs(0) == 2
@@ -234,6 +235,7 @@ def test_trees_of_operands_and_results(interpret):
 
 
 @modes
+@pytest.mark.own_promotion("dtype")
 def test_loops_and_nested_functions(interpret):
     @sagax.jit
     def helper(x):
@@ -486,6 +488,7 @@ def test_program_id_outside_of_a_kernel():
 # Kernels for accelerators, on a CPU ------------------------------------------------------------------
 
 
+@pytest.mark.own_promotion("dtype")
 def test_prefetched_scalars_choose_blocks():
     def kernel(index_ref, x_ref, o_ref):
         o_ref[...] = x_ref[...] + index_ref[pl.program_id(0)]
@@ -528,6 +531,7 @@ def test_atomics():
     assert total.tolist() == [18, 7] and before.tolist() == [0, 5, 12]
 
 
+@pytest.mark.own_promotion("dtype")
 def test_copies_semaphores_and_pipelines():
     def kernel(x_ref, o_ref, tmp_ref, sem):
         copy = pl.tpu.make_async_copy(x_ref.at[pl.ds(0, 4)], tmp_ref, sem)
@@ -768,6 +772,7 @@ def scaled(x):
     )(x)
 
 
+@pytest.mark.own_promotion("dtype")
 def test_nested_transformations():
     x = np.arange(8, dtype=f32).reshape(2, 4)
     slopes = sagax.vmap(sagax.grad(lambda x: scaled(x).sum()))(x)
@@ -779,6 +784,7 @@ def test_nested_transformations():
     np.testing.assert_allclose(sagax.lax.map(sagax.checkpoint(scaled), x), want)
 
 
+@pytest.mark.own_promotion("dtype")
 def test_a_custom_derivative_around_a_kernel():
     @sagax.custom_vjp
     def f(x):
@@ -790,6 +796,7 @@ def test_a_custom_derivative_around_a_kernel():
 
 
 @pytest.mark.parametrize("checked_types", [False, True])
+@pytest.mark.own_promotion("dtype")
 def test_kernels_within_shard_map(eight_devices, checked_types):
     P = sagax.sharding.PartitionSpec
     mesh = sagax.make_mesh((8,), ("x",))
@@ -802,6 +809,7 @@ def test_kernels_within_shard_map(eight_devices, checked_types):
     np.testing.assert_allclose(sagax.grad(lambda x: f(x).sum())(x), 2 * x)
 
 
+@pytest.mark.own_promotion("dtype")
 def test_an_exported_kernel_with_a_symbolic_grid():
     (size,) = sagax.export.symbolic_shape("2*n")
     exported = sagax.export.export(sagax.jit(scaled))(Out((size,), f32))
@@ -846,6 +854,7 @@ def test_prints_keep_the_order_of_programs(capfd):
     assert capfd.readouterr().out.splitlines() == ["program 0", "program 1", "program 2"]
 
 
+@pytest.mark.own_promotion("dtype")
 def test_a_traced_grid():
     @sagax.jit
     def f(n, x):
@@ -859,6 +868,7 @@ def test_a_traced_grid():
     np.testing.assert_array_equal(f(2, np.zeros(6, f32)), [2, 2, 2, 2, np.nan, np.nan])
 
 
+@pytest.mark.own_promotion("dtype")
 def test_references_and_cores():
     mesh = pl.tpu.TensorCoreMesh(axis_name="core", num_cores=2)
 

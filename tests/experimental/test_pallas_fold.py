@@ -144,6 +144,7 @@ def test_derivatives_and_batches_of_folded_kernels():
 
 
 @pytest.mark.parametrize("seed", range(16))
+@pytest.mark.own_promotion("dtype")
 def test_random_chains_of_operations(seed):
     """Chains of elementwise operations, reductions and the like, as the interpreter runs them."""
     rng = np.random.default_rng(seed)

@@ -122,6 +122,7 @@ def test_a_histogram_by_atomic_additions():
     np.testing.assert_array_equal(f(x, np.zeros(5, np.int32)), np.bincount(x, minlength=5))
 
 
+@pytest.mark.own_promotion("dtype")
 def test_cores_that_share_the_work():
     mesh = pltpu.create_tensorcore_mesh("core", num_cores=2)
 

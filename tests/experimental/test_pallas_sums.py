@@ -221,6 +221,7 @@ def _clip(x: Any, y: Any) -> Any:
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
+@pytest.mark.own_promotion("dtype")
 def test_what_does_more_than_add_up_stays_a_loop(kernel, expected):
     found = sagax.jit(summed(kernel, scratch=False))(X, Y)
     np.testing.assert_array_equal(found, expected(*_parts(X, Y)) if expected else _clip(X, Y))

@@ -207,6 +207,7 @@ def elementwise(f, x):
 
 
 @pytest.mark.parametrize("name", FLOAT_FUNCTIONS)
+@pytest.mark.own_promotion("dtype")
 def test_float_functions(on_triton, name):
     x = snp.asarray(np.random.default_rng(3).uniform(0.05, 0.95, 16).astype(f32))
     for f in FLOAT_FUNCTIONS[name]:
@@ -231,6 +232,7 @@ def test_short_floats(on_triton, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint32, np.int8, np.uint8])
+@pytest.mark.own_promotion("dtype")
 def test_integers(on_triton, dtype):
     x = snp.asarray(np.random.default_rng(1).integers(1, 100, 16).astype(dtype))
     y = x[::-1]
@@ -259,6 +261,7 @@ def test_reductions_and_scans(on_triton):
         np.testing.assert_array_equal(elementwise(f, nan), f(nan))
 
 
+@pytest.mark.own_promotion("dtype")
 def test_shapes(on_triton):
     x = numbers(4, 8)
     for f in (
@@ -346,6 +349,7 @@ def test_reads_of_references(on_triton, i):
     assert len(on_triton) == 1
 
 
+@pytest.mark.own_promotion("dtype")
 def test_writes_of_references(on_triton):
     x = numbers(4, 8)
 
@@ -580,6 +584,7 @@ def test_offsets_beyond_two_gigabytes_take_64_bits():
 # Control flow and output -------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_promotion("dtype")
 def test_loops(on_triton):
     x = numbers(8, 4)
 

@@ -27,6 +27,7 @@ def test_the_record_is_of_these_programs():
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.own_promotion("dtype")
 def test_values(seed):
     with sagax.enable_x64(True):
         for name in looks(seed):

@@ -66,6 +66,7 @@ def test_residuals_of_a_custom_rule(jitted):
     assert float((sagax.jit(slope) if jitted else slope)(1.0, 4)) == 7.0
 
 
+@pytest.mark.own_promotion("dtype")
 def test_gradients_of_integers_pass_through_an_inner_jit():
     @sagax.jit
     def total(cotangents):

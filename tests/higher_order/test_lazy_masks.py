@@ -134,6 +134,7 @@ def test_other_masks_of_the_same_program():
         assert float(largest) == pytest.approx(x[x > 0].max(initial=0.0))
 
 
+@pytest.mark.own_promotion("dtype")
 def test_gradients():
     def loss(x):
         return (x[x > 0] ** 2).sum() + x[x > 0].std()

@@ -457,6 +457,7 @@ def test_numbers_are_contents():
         assert float(wrap(f)(snp.float32(0.5))) == (1.0 if wrap is sagax.grad else 11.5)
 
 
+@pytest.mark.own_promotion("dtype")
 def test_examples_that_run_different_branches_only_read():
     r = sagax.new_ref(snp.array([2.0, 3.0]))
     found = sagax.vmap(lambda i: lax.cond(i > 0, lambda: r[0], lambda: r[1]))(snp.arange(2))

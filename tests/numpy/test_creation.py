@@ -12,6 +12,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from numpy_cases import CREATION, METHODS
+from numpy_rest_cases import refused
 from sagax import errors
 from sagax._src import config
 
@@ -61,6 +62,9 @@ def close(found, expected):
 @pytest.mark.parametrize("expression", [*CREATION, *METHODS])
 def test_as_in_jax(expression, x64, oracle_data):
     expected = oracle_data("numpy_creation")[f"{64 if x64 else 32} {expression}"]
+    has_nan = sagax.config.jax_debug_nans and "nan" in str(expected)
+    if has_nan or expression in refused(sagax):
+        pytest.skip("the expression itself promotes, or gives NaNs")
     error = RAISES.get(expression)
     if error is None and isinstance(expected, str) and expected.startswith("raises "):
         error = getattr(__import__("builtins"), expected.removeprefix("raises "))
@@ -305,6 +309,7 @@ def test_scalar_types():
     assert np.zeros(2, snp.int8).dtype == "int8"
 
 
+@pytest.mark.own_promotion("dtype")
 def test_questions_about_types():
     assert snp.finfo(snp.bfloat16).bits == 16
     assert snp.iinfo(snp.uint8).max == 255

@@ -79,6 +79,7 @@ def traced(call):
         globals().update(arrays)
 
 
+@pytest.mark.own_promotion("dtype", "rank")
 def test_the_programs_of_single_functions(golden):
     text = "\n".join(f"# {name}\n{traced(call)}" for name, call in FUNCTIONS.items())
     golden("numpy_functions.txt", text)

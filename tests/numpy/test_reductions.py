@@ -27,6 +27,7 @@ def test_as_recorded(section, oracle_data):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.own_promotion("dtype")
 def test_as_recorded_with_64_bit_types(oracle_data):
     recorded = oracle_data("numpy_rest_x64")
     with config.context(x64=True):
@@ -47,7 +48,10 @@ def test_programs_are_no_longer_than_those_of_jax(oracle_data):
     recorded = oracle_data("numpy_rest")["equations"]
     scope = rest.names(sagax)
     longer = []
+    skipped = rest.refused(sagax)
     for line in rest.sections()["small"]:
+        if line in skipped:
+            continue
         fun, args = rest.traced(line, scope)
         found = equations(sagax.make_jaxpr(fun)(*args).jaxpr)
         if found > recorded[line]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -172,6 +174,20 @@ def test_insert_and_delete(shape, data):
     agree(sagax.jit(lambda x, i: snp.delete(x, i, axis))(x, one), np.delete(x, one, axis))
     part = slice(*data.draw(st.tuples(*[st.none() | st.integers(-5, 5)] * 2)))
     agree(snp.delete(x, part, axis), np.delete(x, part, axis))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int64"])
+def test_integers_of_other_widths_say_where(dtype):
+    """They are the function's own numbers, which neither wrap nor promote."""
+    x = np.arange(300, dtype=np.int32)
+    with sagax.enable_x64(True), sagax.numpy_dtype_promotion("strict"):
+        places, times = snp.array([200, 250], dtype), snp.array([200, 200], dtype)
+        agree(snp.insert(x, places, 9), np.insert(x, [200, 250], 9))
+        found = snp.repeat(x[:2], times, total_repeat_length=400)
+        agree(found, np.repeat(x[:2], 200))
+        unique = functools.partial(snp.delete, assume_unique_indices=True)
+        agree(sagax.jit(unique)(x, places), np.delete(x, [200, 250]))
+        agree(sagax.jit(unique)(x, places[0]), np.delete(x, 200))
 
 
 PADDINGS = [

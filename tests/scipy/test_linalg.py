@@ -52,6 +52,7 @@ def adjoint(x):
 @pytest.mark.parametrize("trans", [0, 1, 2, "N", "T", "C"])
 @pytest.mark.parametrize("lower", [False, True])
 @pytest.mark.parametrize("unit", [False, True])
+@pytest.mark.own_promotion("dtype")
 def test_solve_triangular(cast, trans, lower, unit):
     for a, b in [(GENERAL[0], VECTOR), (COMPLEX[0], GENERAL[1])]:
         a, b = cast(a), cast(b)
@@ -180,6 +181,7 @@ def test_qr_multiply(cast, mode, pivoting, conjugate):
             close(x, y)
 
 
+@pytest.mark.own_promotion("rank")
 def test_svd(cast):
     a = cast(TALL[0])
     u, s, vh = ours.svd(a, full_matrices=False)

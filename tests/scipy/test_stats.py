@@ -232,6 +232,7 @@ def test_logarithms_of_probabilities_have_derivatives_where_there_are_none():
     assert sagax.grad(stats.gumbel_l.logcdf)(-50.0) == pytest.approx(1.0)
 
 
+@pytest.mark.own_promotion("dtype")
 def test_weak_types_of_results():
     weak = lambda x: (x.weak_type, x.shape)  # noqa: E731
     row = snp.array([1, 2])

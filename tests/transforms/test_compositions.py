@@ -151,6 +151,7 @@ def test_vmap_axes():
 
 
 @pytest.mark.smoke
+@pytest.mark.own_promotion("dtype")
 def test_batched_predicates_and_loops():
     x = np.array([-1.0, 2.0, 3.0], np.float32)
     out = sagax.vmap(lambda v: lax.cond(v > 0, lambda a: a * 2, lambda a: -a, v))(x)

@@ -74,9 +74,7 @@ def _maximum(x: Any, axes: tuple, empty_value: float = -np.inf) -> Any:
     found = snp.max(stop_gradient(x), axis=axes, keepdims=True, initial=-np.inf)
     if empty_value == -np.inf:
         return found
-    # without NaN as a constant: debug_nans would blame its broadcast
-    empty = found - found if np.isnan(empty_value) else number_like(empty_value, found)
-    return select(found == -np.inf, empty, found)
+    return select(found == -np.inf, number_like(empty_value, found), found)
 
 
 @custom_jvp

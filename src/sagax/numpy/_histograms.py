@@ -190,6 +190,7 @@ def _bins_of(edges: Array, x: Any) -> Array:
     return where(x == last, count - 1, bin_indices)
 
 
+@_base.promotes_freely
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, weights: Any = None, density: bool | None = None
 ) -> tuple[Array, list[Array]]:

@@ -131,8 +131,10 @@ def _repeat_up_to(x: Any, repeats: Any, total: int, axis: int) -> Array:
                 "there is no element to repeat", function="repeat", got=f"size 0 along axis {axis}"
             )
         return x
-    ends = cumsum(repeats)  # element i fills the positions up to ends[i]
-    positions = searchsorted(ends, broadcasted_iota(dtypes.int32, (total,), 0), side="right")
+    # Sums of small integers would wrap, and the positions must have the dtype of the ends.
+    dtype = dtypes.int64 if aval_of(repeats).dtype.itemsize == 8 else dtypes.int32
+    ends = cumsum(structural.convert(repeats, dtype))  # element i fills the positions up to ends[i]
+    positions = searchsorted(ends, broadcasted_iota(dtype, (total,), 0), side="right")
     positions = clip(positions, None, size - 1)
     return getitem(x, (slice(None),) * axis + (positions,), wrap_negative_indices=False)
 
@@ -187,7 +189,7 @@ def delete(
         _check_bounds("delete", positions, size, d)
         return _at(x, np.delete(np.arange(size, dtype=np.int32), positions.ravel()), d)
     if traced and aval.ndim == 0:
-        position = where(positions < 0, positions + size, positions)
+        position = structural.convert(_from_front(positions, size), dtypes.int32)
         index = broadcasted_iota(dtypes.int32, (size - 1,), 0)
         return _at(x, where(index < position, index, index + 1), d)
     if not assume_unique_indices:
@@ -197,17 +199,23 @@ def delete(
         )
         raise error.attach(fix="give assume_unique_indices=True if no position occurs twice")
     if traced:
-        positions = ravel(positions)
-        positions = where(positions < 0, positions + size, positions)
+        positions = structural.convert(_from_front(ravel(positions), size), dtypes.int32)
     # the positions that are left, in order: those that are not deleted sort before those that are
     index = broadcasted_iota(dtypes.int32, (size, positions.shape[0]), 0)
-    deleted = (index == positions).any(1)
+    deleted = (index == positions[None]).any(1)
     order = argsort(deleted)[: size - positions.shape[0]]
     return _at(x, order, d)
 
 
 def _at(x: Any, positions: Any, axis: int) -> Array:
     return getitem(x, (slice(None),) * axis + (positions,), wrap_negative_indices=False)
+
+
+def _from_front(positions: Any, size: dims.Size) -> Any:
+    """Count negative positions from the front. Integers of few bits are widened: sums with the size would wrap."""
+    if aval_of(positions).dtype.itemsize < 4:
+        positions = structural.convert(positions, dtypes.int32)
+    return where(positions < 0, positions + size, positions)
 
 
 def _outside_slice(obj: slice, size: dims.Size) -> Any:
@@ -274,10 +282,8 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     count = aval.shape[0] if aval.ndim else values.aval.shape[d]
     new = broadcast_to(values, (*x.aval.shape[:d], count, *x.aval.shape[d + 1 :]))
     positions = _base.as_array("insert", positions)
-    if dtypes.kind(aval.dtype) == "b":
-        positions = structural.convert(positions, dtypes.int32)
-    positions = clip(where(positions < 0, positions + size, positions), 0, size)
-    positions = broadcast_to(positions, (count,))
+    positions = clip(_from_front(positions, size), 0, size)
+    positions = broadcast_to(structural.convert(positions, dtypes.int32), (count,))
     # Sort `x` followed by `new` by position, new elements before old ones.
     index = broadcasted_iota(dtypes.int32, (size,), 0)
     order = argsort(concatenate([2 * index + 1, 2 * positions]))

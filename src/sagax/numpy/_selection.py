@@ -24,7 +24,10 @@ if TYPE_CHECKING or lazy_imports():
 
 
 def where3(condition: Any, x: Any, y: Any) -> Array:
-    """Select `x` where `condition` holds and `y` elsewhere; `where` with all its operands."""
+    """Select `x` where `condition` holds and `y` elsewhere; `where` with all its operands.
+
+    Operands of unlike ranks are no promotion of ranks: as in JAX, `where` and `select` take them under all settings.
+    """
     if not isinstance(condition, Array) or condition.aval.dtype is not dtypes.bool_:
         condition = truth(as_operand("where", condition))
     if isinstance(x, Array) and isinstance(y, Array):
@@ -34,7 +37,6 @@ def where3(condition: Any, x: Any, y: Any) -> Array:
             return select_n_p.bind(condition, y, x)
     else:
         x, y = promoted2("where", as_operand("where", x, 1), as_operand("where", y, 2))
-    _base.check_ranks("where", (condition, x, y))
     return _base.select(condition, x, y)
 
 
@@ -175,7 +177,6 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     conditions = [truth(as_operand("select", c, i)) for i, c in enumerate(condlist)]
     cases = [as_operand("select", c, i) for i, c in enumerate((default, *choicelist))]
     out, *choices = _base.promote_dtypes("select", *cases)
-    _base.check_ranks("select", (*conditions, out, *choices))
     for condition, choice in zip(reversed(conditions), reversed(choices), strict=True):
         out = _base.select(condition, choice, out)
     return out

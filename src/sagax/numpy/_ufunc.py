@@ -192,7 +192,7 @@ class ufunc:
 
         def step(carry: Any, item: Any) -> tuple:
             x, selected = item
-            new = convert(self._call(carry, x), dtype)
+            new = convert(self._next(carry, x), dtype)
             return (new if selected is None else select(selected, new, carry)), None
 
         total, _ = scan(step, carry, (items[start:], None if mask is None else mask[start:]))
@@ -209,6 +209,11 @@ class ufunc:
         if dtype is not None:
             return asarray(0, dtype=dtype).dtype
         return eval_shape(self._call, x, x).dtype
+
+    def _next(self, result: Any, element: Any) -> Any:
+        """Combine a result with the next element. That their dtypes differ is not the user's promotion."""
+        same = result.dtype == element.dtype
+        return (self._call if same else _base.promotes_freely(self._call))(result, element)
 
     def accumulate(self, a: Any, axis: Any = 0, dtype: Any = None, out: None = None) -> Array:
         """Compute the intermediate results of reducing `a` along `axis`.
@@ -231,7 +236,7 @@ class ufunc:
             return convert(x, dtype)
 
         def step(carry: Any, item: Any) -> tuple:
-            new = convert(self._call(carry, item), dtype)
+            new = convert(self._next(carry, item), dtype)
             return new, new
 
         first = convert(items[0], dtype)
@@ -284,7 +289,7 @@ class ufunc:
         """
         x = self._check_binary("outer", A)
         y = _base.as_array(f"{self.__name__}.outer", B, 1)
-        return self._call(x.reshape(*x.shape, *(1,) * y.ndim), y)
+        return self._call(x.reshape(*x.shape, *(1,) * y.ndim), y.reshape(*(1,) * x.ndim, *y.shape))
 
     def reduceat(
         self, a: Any, indices: Any, axis: Any = 0, dtype: Any = None, out: None = None
@@ -320,7 +325,7 @@ class ufunc:
         def step(carry: Any, item: Any) -> tuple:
             index, value = item
             value = convert(_base.broadcast_to(value, wide), dtype)
-            new = where3(index == begin, value, convert(self._call(carry, value), dtype))
+            new = where3(index == begin, value, convert(self._next(carry, value), dtype))
             return where3((index >= begin) & (index < end), new, carry), None
 
         total, _ = scan(step, carry, (arange(size, dtype=begin.dtype), items))

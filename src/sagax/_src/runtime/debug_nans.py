@@ -14,6 +14,7 @@ import numpy as np
 
 from sagax._src import config
 from sagax._src.core import dtypes
+from sagax._src.core.families import IDENTITY, MOVEMENT
 from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.diagnostics.errors import NonFiniteError
@@ -47,12 +48,24 @@ def watched_operation(run: Callable, primitive: Any, params: dict) -> Callable:
 
 
 def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[Any]) -> None:
-    """Check the results of an operation that has run."""
+    """Check the results of an operation that has run.
+
+    One that moves elements did not make the NaN that it was given. Formulas broadcast one for a `where` that may mask it,
+    and whatever computes with it is blamed.
+    """
     if any(map(_classify, outs)):
         ins = [as_array(a) for a in args]
+        if _moves(primitive) and any(map(_classify, ins)):
+            return
         if primitive.is_higher_order:
             _look_inside(primitive, params, ins, ())
         raise _error(primitive.name, ins, outs, origin())
+
+
+def _moves(primitive: Any) -> bool:
+    """Return whether the results are the operands' elements at other indices: sorts are of no family."""
+    sorts = primitive.multiple_results and not (primitive.creates_nan or primitive.is_higher_order)
+    return primitive.family in (MOVEMENT, IDENTITY) or sorts
 
 
 def watched_jaxpr(run: Callable, jaxpr: Jaxpr) -> Callable:

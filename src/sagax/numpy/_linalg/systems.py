@@ -178,6 +178,7 @@ def _det(a: Any) -> Any:
 
 
 @_det.defjvp
+@_base.promotes_freely
 def _(primals: tuple, tangents: tuple) -> tuple:
     # d det = tr(adj(a) da) with adj(a) = +-adj(U) L^-1 P. Let u be the least pivot, D the product of
     # the others. Where u is not 0, adj(U) is u D U^-1. Where it is, replace it by 1, which makes V:
@@ -239,6 +240,7 @@ def _slogdet(a: Any) -> tuple:
 
 
 @_slogdet.defjvp
+@_base.promotes_freely
 def _(primals: tuple, tangents: tuple) -> tuple:
     # d log det = tr(a^-1 da): its real part changes the size, its imaginary part turns the sign
     (a,), (da,) = primals, tangents
@@ -365,6 +367,7 @@ _pinv = custom_jvp(_pinv_of, nondiff_argnums=(2,))
 
 
 @_pinv.defjvp
+@_base.promotes_freely
 def _(hermitian: bool, primals: tuple, tangents: tuple) -> tuple:
     # G. H. Golub and V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares
     # problems whose variables separate", SIAM J. Numer. Anal. 10 (1973): for constant rank

@@ -17,6 +17,7 @@ from sagax.numpy._base import promotes_freely
 from sagax.scipy.linalg._systems import _cholesky, _triangular
 
 
+@promotes_freely
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, ...]:

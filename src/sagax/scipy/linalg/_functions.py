@@ -70,6 +70,7 @@ def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> 
 
 
 @functools.partial(jit, static_argnums=(1, 2))
+@promotes_freely
 def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
     if a.shape[-1] == 0:
         return a

@@ -299,13 +299,13 @@ def _gmres(
         w = w - snp.matmul(basis, second)
         norm = snp.linalg.norm(w)
         is_new = norm > 10 * eps * before
-        w = snp.where(is_new, w / snp.where(is_new, norm, 1.0), 0)
+        w = snp.where(is_new, w / snp.where(is_new, norm, 1.0).astype(b.dtype), 0)
         column = (first + second).at[k + 1].set(snp.where(is_new, norm, 0).astype(b.dtype))
         return basis.at[:, k + 1].set(w), h.at[:, k].set(column)
 
     def cycle(state: tuple) -> tuple:
         x, r, norm, k = state
-        basis = snp.zeros((size, width + 1), b.dtype).at[:, 0].set(r / norm)
+        basis = snp.zeros((size, width + 1), b.dtype).at[:, 0].set(r / norm.astype(b.dtype))
         h = snp.zeros((width + 1, width), b.dtype)
         basis, h = lax.fori_loop(0, width, widen, (basis, h))
         target = snp.zeros(width + 1, b.dtype).at[0].set(norm.astype(b.dtype))

@@ -16,7 +16,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
-from sagax.numpy._base import as_operand, dtype_of, promote_inexact
+from sagax.numpy._base import as_operand, dtype_of, promote_inexact, promotes_freely
 
 _LARGE, _SMALL = 1e10, 1e-2
 _TERMS = 16  # of Hankel's expansion, enough for float64 beyond 50
@@ -86,6 +86,7 @@ def _forward(z: Any, v: int) -> Any:
 
 
 @functools.partial(jit, static_argnums=(1, 2))
+@promotes_freely
 def _values(z: Any, v: int, n_iter: int) -> Any:
     """Orders 0 to v at z, by the method that is accurate there."""
     top = max(n_iter, 2 * v + 2, 100)
@@ -106,6 +107,7 @@ def _orders(z: Any, v: int, n_iter: int) -> Any:
 
 
 @_orders.defjvp
+@promotes_freely
 def _(v: int, n_iter: int, primals: tuple, tangents: tuple) -> tuple:
     found = _orders(primals[0], v + 1, n_iter)
     # DLMF 10.6.1: J'[n] = (J[n - 1] - J[n + 1]) / 2, where J[-1] = -J[1]

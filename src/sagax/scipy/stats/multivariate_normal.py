@@ -6,6 +6,7 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
+from sagax.numpy._base import promotes_freely
 from sagax.scipy.linalg import solve_triangular
 from sagax.scipy.stats._distribution import promoting
 
@@ -13,6 +14,7 @@ __all__ = ["logpdf", "pdf"]
 
 
 @promoting
+@promotes_freely  # a mean and a matrix belong to batches of points
 def logpdf(x: Any, mean: Any, cov: Any) -> Array:
     """Compute the logarithm of the probability density at `x`.
 
@@ -35,6 +37,7 @@ def logpdf(x: Any, mean: Any, cov: Any) -> Array:
 
 
 @promoting
+@promotes_freely
 def pdf(x: Any, mean: Any, cov: Any) -> Array:
     """Compute the probability density at `x`.
 

@@ -41,11 +41,11 @@ def entropy(mu: Any, loc: Any = 0) -> Array:
     # Below 100 the sum over counts that have any weight. Above, the expansion in 1 / mu: Evans and
     # Boersma, IEEE Transactions on Information Theory 34 (1988).
     summed = snp.where(mu < 100, mu, 1)
-    counts = snp.arange(256, dtype=summed.dtype)
+    counts = snp.arange(256, dtype=summed.dtype).reshape((1,) * summed.ndim + (256,))
     m = snp.where(summed > 0, summed, 1)[..., None]
     terms = xlogy(counts, m) - gammaln(counts + 1) - m
     by_sum = -snp.sum(snp.exp(terms) * terms, -1)
     r = 1 / snp.where(mu < 100, 100, mu)
     by_series = 0.5 * snp.log(2 * snp.pi * snp.e / r) - r / 12 - r**2 / 24 - 19 * r**3 / 360
     found = snp.where(mu < 100, by_sum, by_series)
-    return snp.where(mu > 0, found, snp.where(mu == 0, 0, snp.nan)) + 0 * loc
+    return snp.where(mu >= 0, snp.where(mu > 0, found, 0), snp.nan) + 0 * loc
