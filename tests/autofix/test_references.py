@@ -15,6 +15,9 @@ import sagax.random as random
 from autofix.test_explain import FULL, explained, header, same
 from autofix.test_proof import run_instrumented
 from sagax._autofix import probes
+from sagax._autofix.repairs.case import Candidate
+from sagax._autofix.search import _Attempt
+from sagax._src.diagnostics.model import Edit, Span
 
 HERE = Path(__file__).resolve().parent
 SOURCE = HERE.parents[1] / "src"
@@ -176,3 +179,13 @@ def test_keys_stay_where_draws_do_not_depend_on_them():
     recorder = probes.Recorder(probes.Probe(vary=probes.SCALED, same_draws=True))
     assert recorder.vary("key", key) is key
     assert recorder.records.varied == 0
+
+
+@pytest.mark.parametrize(("line", "guess"), [(3, True), (9, False)])
+def test_a_step_on_the_line_of_another_is_a_guess(line, guess):
+    steps = [
+        Candidate("reshape", "a step", (Edit(Span("a.py", at, 4, at, 8, "left"), text),))
+        for at, text in ((3, "left[:, None]"), (line, "left.mT"))
+    ]
+    assert _Attempt({}, tuple(steps)).assumes is guess
+    assert not _Attempt({}, tuple(steps[:1])).assumes

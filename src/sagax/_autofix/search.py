@@ -132,7 +132,11 @@ class _Attempt:
     @property
     def assumes(self) -> bool:
         """Return whether a step is one of several readings of the script, or hides what one before broke."""
-        patched = any(c.kind == small_edits.KIND for c in self.steps[1:])
+        lines = [{(e.span.file, e.span.line) for e in c.edits} for c in self.steps]
+        again = any(
+            a & b for i, a in enumerate(lines) for b in lines[:i]
+        )  # the same line once more
+        patched = again or any(c.kind == small_edits.KIND for c in self.steps[1:])
         return patched or any(c.assumes for c in self.steps)
 
     @property
