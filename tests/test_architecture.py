@@ -269,6 +269,8 @@ def test_the_tests_do_not_import_jax():
         "strollers",
         "pedestrians",
         "cyclists",
+        "commuters",
+        "riders",
         "healthy",
     }
     tests = Path(__file__).resolve().parent

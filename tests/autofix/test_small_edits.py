@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
+import sagax
 from autofix.test_repairs import FILE, program, repaired
 from sagax._autofix.evaluate_edits import evaluate_edits
 from sagax._autofix.repairs.case import Case, Facts, Question
+from sagax._autofix.repairs.passed_functions import exchange_parameters
 from sagax._autofix.repairs.small_edits import KIND, edit_expression
 from sagax._autofix.repairs.source_file import Source
 from sagax._src.diagnostics.edits import apply
@@ -185,6 +188,69 @@ def test_what_takes_long_is_given_up():
     at = Span(FILE, 2, 11, 2, 17)
     wanted = [Question(at, "[i for i in iter(int, 1)]"), Question(at, "x")]
     assert [q.text for q in evaluate_edits(failure(text), wanted)] == ["x"]
+
+
+MOMENTA = """
+import jax
+import jax.numpy as jnp
+slopes = {"a": jnp.ones(2), "b": jnp.ones((3, 2))}
+momenta = [jnp.zeros_like(leaf) for leaf in jax.tree.leaves(slopes)]
+def blend(slopes, momenta):
+    return jax.tree.map(lambda s, m: s + m, slopes, momenta)
+momenta = blend(slopes, momenta)
+"""
+BLEND = "jax.tree.map(lambda s, m: s + m, slopes, momenta)"
+
+
+def test_leaves_are_arranged_as_those_of_another_tree(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", sagax)
+    monkeypatch.setitem(sys.modules, "jax.numpy", sagax.numpy)
+    found = edited(program(MOMENTA), BLEND, caller="blend(slopes, momenta)")
+    arranged = "jax.tree.unflatten(jax.tree.structure(slopes), jax.tree.leaves(momenta))"
+    chosen = [(text, c) for text, c in found if arranged in text]
+    assert chosen and not chosen[0][1].assumes
+    names = {}
+    exec(chosen[0][0], names)
+    assert sorted(names["momenta"]) == ["a", "b"]
+
+
+def test_a_list_of_leaves_keeps_the_structure_where_the_caller_makes_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", sagax)
+    monkeypatch.setitem(sys.modules, "jax.numpy", sagax.numpy)
+    found = edited(program(MOMENTA), BLEND, caller="blend(slopes, momenta)")
+    wanted = "momenta = jax.tree.map(lambda leaf: jnp.zeros_like(leaf), slopes)"
+    assert any(wanted in text.split("\n") for text, _ in found)
+
+
+def test_leaves_of_other_shapes_are_not_arranged(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", sagax)
+    monkeypatch.setitem(sys.modules, "jax.numpy", sagax.numpy)
+    text = program(MOMENTA).replace("jnp.zeros_like(leaf)", "jnp.zeros(leaf.shape[:1])")
+    found = edited(text, BLEND, caller="blend(slopes, momenta)")
+    assert not any("jax.tree.unflatten" in after for after, _ in found)
+
+
+@pytest.mark.parametrize(("transform", "wanted"), [("fori_loop", True), ("jit", False)])
+def test_parameters_of_a_function_that_the_library_calls_are_exchanged(transform, wanted):
+    text = program("""
+        from jax import lax
+        def add_term(total, power):
+            return 0.5 * total + table[power]
+        def evaluate(start):
+            return lax.fori_loop(0, 4, add_term, start)
+    """)
+    source = Source(FILE, text)
+    frames = [
+        source.span(n)
+        for wanted in ("lax.fori_loop(0, 4, add_term, start)", "table[power]")
+        for n in ast.walk(source.tree)
+        if isinstance(n, ast.expr) and source.code(n) == wanted
+    ]
+    context = (f"tracing `evaluate` for jit, tracing `add_term` for {transform}",)
+    diagnostic = Diagnostic("", "TypeError", "no index", context=context)
+    case = Case(Facts(diagnostic, ("TypeError",), tuple(frames)), {FILE: source}, strict=True)
+    found = [apply(text, c.edits) for c in exchange_parameters(case)]
+    assert found == ([text.replace("(total, power)", "(power, total)")] if wanted else [])
 
 
 PARAMETERS = {

@@ -1,4 +1,4 @@
-"""Checks the programs of tests/autofix/strangers, visitors, guests, newcomers, wayfarers, arrivals, strollers, pedestrians, cyclists and healthy with jax.
+"""Checks the programs in folders of tests/autofix with jax (FOLDERS).
 
 python tests/oracle/strangers.py [--folder FOLDER] [NAME ...]     (where jax 0.12 is installed)
 
@@ -31,6 +31,8 @@ FOLDERS = (
     "strollers",
     "pedestrians",
     "cyclists",
+    "commuters",
+    "riders",
     HEALTHY,
 )
 PROBE = """

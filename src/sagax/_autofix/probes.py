@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
+import sagax.random as random
 from sagax._autofix.collect_facts import plain_data
+from sagax._src.api.vmap import vmap
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax._src.trees import leaves
@@ -24,14 +26,20 @@ from sagax.tree_util import tree_map
 # How a probe changes arguments.
 SCALED, NEGATED, ZEROED, LOWERED, RAISED, SHRUNK = 1, 2, 3, 4, 5, 6
 
+MODULE = ""  # in place of the name of a function: the data at the top of a file
+
 _RECORDER = "__sagax_probe__"
 _MAX_CALLS = 64
+_OTHER_KEY = 7
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
 
 @dataclass(frozen=True)
 class Target:
-    """Name a function of a script, and those of its parameters that probes may change."""
+    """Name a function of a script, and those of its parameters that probes may change.
+
+    With the name `MODULE`, the parameters are variables of the module.
+    """
 
     file: str
     name: str
@@ -116,6 +124,38 @@ def find_targets(file: str, before: str, after: str, lines: set[int]) -> list[Ta
     return targets
 
 
+def find_data(file: str, before: str, after: str) -> Target | None:
+    """Return the variables that a file gives data to, by the same statement in both versions."""
+    statements = [_data(ast.parse(text)) for text in (before, after)]
+    names = tuple(n for n, text in statements[0].items() if statements[1].get(n) == text)
+    return Target(file, MODULE, names) if names else None
+
+
+def _data(tree: ast.Module) -> dict[str, str]:
+    """Return the statements that first give variables data: what only libraries and other data compute."""
+    libraries = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in tree.body
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    found: dict[str, str] = {}
+    assigned: set[str] = set()
+    for node in tree.body:
+        if not isinstance(node, ast.Assign):
+            continue
+        names = [n for n in ast.walk(node.value) if isinstance(n, ast.Name)]
+        own = {n.id for n in names if isinstance(n.ctx, ast.Store)}  # of comprehensions
+        read = {n.id for n in names} - own - vars(builtins).keys()
+        named = [t.id for t in node.targets if isinstance(t, ast.Name)]
+        plain = not any(isinstance(n, (ast.Lambda, ast.NamedExpr)) for n in ast.walk(node.value))
+        if len(node.targets) == 1 and named and plain and named[0] not in assigned:
+            if read <= libraries | found.keys():
+                found[named[0]] = ast.dump(node)
+        assigned.update(n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name))
+    return found
+
+
 def _assigned_in_place(node: ast.AST) -> set[str]:
     """Return the names whose parts a function assigns: a varied copy would hide that from the caller."""
     return {
@@ -180,7 +220,22 @@ def instrument(file: str, text: str, probe: Probe) -> str:
     for name, node in list(_functions(tree)):
         if name in wanted and not _is_generator(node):
             _instrument_function(wanted[name], node, probe)
+    if MODULE in wanted and probe.vary:
+        _vary_data(tree, wanted[MODULE].parameters)
     return ast.unparse(ast.fix_missing_locations(tree))
+
+
+def _vary_data(tree: ast.Module, names: tuple[str, ...]) -> None:
+    left = list(names)
+    body: list[ast.stmt] = []
+    for node in tree.body:
+        body.append(node)
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id in left:  # where it is first given its data
+            left.remove(target.id)
+            value = _call("vary", target.id, ast.Name(target.id, ast.Load()))
+            body.append(ast.Assign([ast.Name(target.id, ast.Store())], value))
+    tree.body = body
 
 
 def _is_generator(node: ast.AST) -> bool:
@@ -275,7 +330,10 @@ class Recorder:
         return changed
 
     def _varied_leaf(self, x: Any) -> Any:
-        changed = _varied(x, self.probe.vary)
+        if not self.probe.same_draws and self.probe.vary == SCALED and _is_key(x):
+            changed = _other_keys(x)
+        else:
+            changed = _varied(x, self.probe.vary)
         self.records.varied += changed is not x
         return changed
 
@@ -330,6 +388,18 @@ def _kind(x: Any) -> str:
         return ""
     kind = getattr(x.dtype, "kind", "")
     return "f" if kind == "V" and "float" in str(x.dtype) else kind
+
+
+def _is_key(x: Any) -> bool:
+    return str(getattr(x, "dtype", "")).startswith("key")
+
+
+def _other_keys(x: Any) -> Any:
+    """Return other keys of the same shape."""
+    fold: Any = random.fold_in
+    for _ in range(x.ndim):
+        fold = vmap(fold, (0, None))
+    return fold(x, _OTHER_KEY)
 
 
 def _itemsize(x: Any) -> int:

@@ -35,6 +35,7 @@ from sagax._autofix.probes import (
     Records,
     Target,
     branch_tests,
+    find_data,
     find_targets,
 )
 from sagax._autofix.run_task import Outcome, Task
@@ -63,6 +64,7 @@ class Reference:
       sorted_keys: whether the keys of its dicts are sorted, as leaves are.
       in_place: calls whose result is thrown away, which update their arguments in it.
       derivatives: whether only derivatives are the mistake, so that finite differences tell what is right.
+      assume: whether what no rule of the library allows has its only meaning in it.
       any_for_infinite: whether what overflows in it may become a number, as in a stable function.
     """
 
@@ -76,6 +78,7 @@ class Reference:
     sorted_keys: bool = False
     in_place: tuple[Span, ...] = ()
     derivatives: bool = False
+    assume: bool = False
     any_for_infinite: bool = False
 
 
@@ -138,6 +141,7 @@ class _Prover:
                 **(_sorted_keys(task.script, original) if reference.sorted_keys else {}),
             },
             untransformed=reference.untransformed,
+            assume=reference.assume,
             in_place=reference.in_place,
         )
         self.after = replace(base, changed=changed)
@@ -180,6 +184,8 @@ class _Prover:
             )
         self.proof.held.append(f"same printed results and variables as {self.reference.name}")
         self._compare_functions(before, eager_after)
+        if not self.reference.untransformed and _is_unseen(after, disturbed):
+            self._compare_eagerly(eager_after)
         self._check_sensitivity(after, disturbed)
         self._compare_derivatives(eager_after)
         if not self.proof.refuted:
@@ -234,9 +240,20 @@ class _Prover:
                 spoiled = spoiled or (wildcard and holds_nan(a))
                 if same_values(a, b) and a:
                     self.compared.add(name)
+            if not (self.reference.untransformed and self.reference.reliable or wildcard):
+                # a difference is no fault there, but it leaves the function uncompared
+                pairs = [(a, b) for a, b in pairs if same_values(a, b)]
+                if len(pairs) < len(old):
+                    self.compared.discard(name)
             compared += len(pairs)
         if compared:
             self.proof.held.append(f"same results of {_names(self.functions)}")
+
+    def _compare_eagerly(self, after: Outcome) -> None:
+        """Compare the results of jitted functions, which are known without transformations only."""
+        (before,) = self.run([self._task(replace(self.before, untransformed=True))])
+        if before.completed and after.completed:
+            self._compare_functions(before, after)
 
     def _prove_derivatives(self, before: Outcome, after: Outcome) -> bool:
         """Return whether the edited functions give what they gave, with derivatives that are right.
@@ -271,8 +288,7 @@ class _Prover:
         if not self.functions:
             return
         records = disturbed.records or Records()
-        unseen = disturbed.completed and same_result(after, disturbed)
-        if records.disturbed and not unseen:
+        if records.disturbed and not _is_unseen(after, disturbed):
             self.sensitive = True
             self.proof.held.append(f"a change of 1 % in {_names(self.functions)} shows")
         elif all(target.name in self.compared for target in self.functions):
@@ -342,6 +358,10 @@ class _Prover:
             self.proof.missing.append("what is right where it overflows")
         if not self.proof.refuted:
             self._raise()
+        if self.functions and not (compared or self.proof.refuted):
+            compared = self._vary_data(before)
+        if self.proof.refuted:
+            return
         if compared:
             self.proof.held = list(dict.fromkeys(self.proof.held))
             self.proof.held.append(f"same results for {compared} other set(s) of inputs")
@@ -353,6 +373,21 @@ class _Prover:
                 return
         if taken and not any(m.startswith("a branch") for m in self.proof.missing):
             self.proof.held.append("both sides of each branch")
+
+    def _vary_data(self, before: Outcome) -> int:
+        """Compare with other data at the top of the files; return how often that was possible.
+
+        This is for functions without arguments to vary, and for those that the original does not call.
+        """
+        found = [find_data(file, self.original[file], text) for file, text in self.texts.items()]
+        data = tuple(target for target in found if target is not None)
+        if not data:
+            return 0
+        old, new = self.run(self._pair(vary=SCALED, functions=data))
+        known = old.completed and old.records is not None and old.records.varied
+        if not known or same_result(before, old):  # what varies is not what counts
+            return 0
+        return int(self._agree(old, new, "for other inputs"))
 
     def _same_functions(self, old: Outcome, new: Outcome) -> bool:
         """Return whether the edited functions give the same numbers, as far as both are known."""
@@ -435,6 +470,11 @@ def _sorted_keys(script: str, original: Mapping[str, str]) -> dict[str, str]:
         file: ast.unparse(ast.fix_missing_locations(_SortedKeys().visit(ast.parse(text))))
         for file, text in texts.items()
     }
+
+
+def _is_unseen(after: Outcome, disturbed: Outcome) -> bool:
+    """Return whether nothing that is printed or kept shows that results were disturbed."""
+    return disturbed.completed and same_result(after, disturbed)
 
 
 def _is_finite(outcome: Outcome) -> bool:

@@ -62,6 +62,8 @@ def run_task(task: Task) -> Outcome:
         repeatable.install()
     if task.untransformed:
         reference_run.install(package, copies_arguments=bool(task.in_place))
+    if task.assume:
+        reference_run.assume()
     if probe is not None and probe.same_draws:
         repeatable.draw_by_shape()
     if probe is not None and probe.x64:
@@ -114,6 +116,7 @@ def run_task(task: Task) -> Outcome:
         seconds=seconds,
         code=exit_code,
         derivatives_lost=reference_run.derivatives_lost(),
+        assumed=reference_run.assumed(),
         records=recorder and recorder.records,
         derivatives=tuple(checks),
         peak_bytes=_peak_bytes(),

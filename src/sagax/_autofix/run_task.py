@@ -20,6 +20,7 @@ class Task:
       changed: texts that replace the contents of files.
       watch: whether all checks are on.
       untransformed: whether jit, vmap and the control flow of lax run as Python.
+      assume: whether what no rule of the library allows has its only meaning there, if it has one.
       measure: expressions to record the values of.
       evaluate: texts to evaluate in place of expressions, if the run fails there.
       in_place: calls whose result is thrown away, to update their arguments in place.
@@ -35,6 +36,7 @@ class Task:
     changed: Mapping[str, str] = field(default_factory=dict[str, str])
     watch: bool = False
     untransformed: bool = False
+    assume: bool = False
     measure: tuple[Span, ...] = ()
     evaluate: tuple[Question, ...] = ()
     in_place: tuple[Span, ...] = ()
@@ -65,6 +67,7 @@ class Outcome:
     derivatives_lost: bool = False  # differentiated values were converted to numbers
     records: Records | None = None
     derivatives: tuple[DerivativeCheck, ...] = ()
+    assumed: tuple[str, ...] = ()  # what gave this run its result
     peak_bytes: int = 0
     effects: tuple[str, ...] = ()  # on files, sockets and processes
     stdin: bytes = b""  # what it could read

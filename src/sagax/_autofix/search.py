@@ -132,7 +132,11 @@ class _Attempt:
     @property
     def assumes(self) -> bool:
         """Return whether a step is one of several readings of the script, or hides what one before broke."""
-        patched = any(c.kind == small_edits.KIND for c in self.steps[1:])
+        lines = [{(e.span.file, e.span.line) for e in c.edits} for c in self.steps]
+        again = any(
+            a & b for i, a in enumerate(lines) for b in lines[:i]
+        )  # the same line once more
+        patched = again or any(c.kind == small_edits.KIND for c in self.steps[1:])
         return patched or any(c.assumes for c in self.steps)
 
     @property
@@ -169,6 +173,7 @@ class _Search:
         self.timeout = 10.0 + 5 * outcome.seconds
         self.trials = 0
         self.untransformed: Outcome | None = None
+        self.assumed: tuple[str, ...] | None = None  # None: not tried
         self.proofs = 0
         self.tried: set[tuple[tuple[str, str], ...]] = set()
         self.proven: list[Suggestion] = []
@@ -377,6 +382,8 @@ class _Search:
         if any(step.kind == "stable_function" for step in state.steps):
             reference = replace(reference, any_for_infinite=reference.any_for_nan)
         run = self.untransformed
+        if reference.untransformed and run is not None and not run.completed:
+            reference = self.with_assumptions(reference)
         if reference.reliable and run is not None and run.completed:
             agrees = same_result(run, outcome, reference.any_for_nan)
             if not agrees and not run.derivatives_lost:
@@ -408,6 +415,18 @@ class _Search:
             self.proven.append(suggestion)
         else:
             self.ran.append(_Ran(suggestion, outcome, state.assumes))
+
+    def with_assumptions(self, reference: Reference) -> Reference:
+        """Return the reference that has a result if what the script does has its only meaning, if there is one."""
+        if self.assumed is None:
+            task = replace(self.task, watch=False, untransformed=True, assume=True)
+            (outcome,) = run_all([task], self.timeout)
+            self.assumed = outcome.assumed if outcome.completed else ()
+        if not self.assumed:
+            return reference
+        assumed = " and ".join(self.assumed)
+        name = f"{reference.name}, with {assumed}"
+        return replace(reference, name=name, assume=True, reliable=False)
 
     def next_finding(self, outcome: Outcome, facts: Facts) -> Facts | None:
         """Return what a changed script still shows: `facts`, or what the script did not show before."""

@@ -58,25 +58,37 @@ def add_parameters(case: Case) -> Iterator[Candidate]:
 
 def exchange_parameters(case: Case) -> Iterator[Candidate]:
     """Exchange the two parameters of a function that a transformation calls, where it fails inside."""
-    for index in sorted(case.facts.entered, reverse=True)[:1]:
-        if index >= len(case.facts.frames):
+    for source, function in _entered_functions(case):
+        names = function.args.args
+        if len(names) != 2 or function.args.defaults:
             continue
-        for source, node in case.located([case.facts.frames[index]]):
-            function = source.function(node)
-            names = function.args.args if function is not None else []
-            if function is None or len(names) != 2 or function.args.defaults:
-                continue
-            first, second = names
-            name = getattr(function, "name", "<lambda>")
-            given = any(f == name and t in _CALLED_AS_IS for f, t in case.facts.transforms)
-            if given or first.arg == "self":
-                continue
-            edits = (
-                source.replace(first, source.code(second)),
-                source.replace(second, source.code(first)),
-            )
-            title = f"take `{second.arg}` first, then `{first.arg}`"
-            yield Candidate("argument_order", title, edits, 4, assumes=True)
+        first, second = names
+        name = getattr(function, "name", "<lambda>")
+        given = any(f == name and t in _CALLED_AS_IS for f, t in case.facts.transforms)
+        if given or first.arg == "self":
+            continue
+        edits = (
+            source.replace(first, source.code(second)),
+            source.replace(second, source.code(first)),
+        )
+        title = f"take `{second.arg}` first, then `{first.arg}`"
+        yield Candidate("argument_order", title, edits, 4, assumes=True)
+
+
+def _entered_functions(case: Case) -> Iterator[tuple[Source, Function]]:
+    """Yield the innermost function that a transformation called, of those on the way to the error.
+
+    The frames of an exception do not say which were called so; there it is known by its name.
+    """
+    frames, entered = case.facts.frames, sorted(case.facts.entered, reverse=True)
+    spans = [frames[i] for i in entered[:1] if i < len(frames)]
+    innermost = case.facts.transforms[-1:]
+    for source, node in case.located(spans or reversed(frames)):
+        function = source.function(node)
+        names = [name.rpartition(".")[2] for name, _ in innermost]
+        if function is not None and (spans or getattr(function, "name", "<lambda>") in names):
+            yield source, function
+            return
 
 
 def _passed_functions(case: Case) -> Iterator[tuple[Source, Function]]:

@@ -32,6 +32,7 @@ import sagax._autofix.repairs.effects as effects
 import sagax._autofix.repairs.foreign_names as foreign_names
 import sagax._autofix.repairs.hoisting as hoisting
 import sagax._autofix.repairs.host_arrays as host_arrays
+import sagax._autofix.repairs.host_numbers as host_numbers
 import sagax._autofix.repairs.host_waits as host_waits
 import sagax._autofix.repairs.index_bounds as index_bounds
 import sagax._autofix.repairs.key_lanes as key_lanes
@@ -67,7 +68,7 @@ from sagax._autofix.repairs.case import Candidate, Case, Repair
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
     arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_known_size, axes.give_measured_size,
-    static_numbers.pass_number,
+    static_numbers.pass_number, host_numbers.compute_on_host,
 )  # fmt: skip
 
 _NAN_REPAIRS = (

@@ -117,7 +117,7 @@ def _edits(
     for change in _changes(case, source, node):
         edits = tuple(source.replace(part, text) for part, text in change.parts)
         yield _with_parts(source, node, change.parts), edits, change
-    for value, names in _definitions(source, node):
+    for value, names in _definitions(case, source, node):
         code = source.primary(value)
         forms = [
             _Change(((value, text),), f"convert: `{text}`", local=True, doubtful=True)
@@ -128,7 +128,8 @@ def _edits(
             )
         ]
         sizes = _size_changes(case, source, value)
-        for change in (*forms, *_call_changes(source, value), *sizes):
+        trees = _tree_changes(source, value)
+        for change in (*forms, *_call_changes(source, value), *sizes, *trees):
             edits = tuple(source.replace(part, text) for part, text in change.parts)
             inner = f"({_with_parts(source, value, change.parts)})"
             parts = [(name, inner + item) for name, item in names]
@@ -158,6 +159,7 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
                     text = f"{source.primary(operand)}.astype({source.code(other)}.dtype)"
                     title = f"give `{source.code(operand)}` the dtype of `{source.code(other)}`"
                     yield _Change(((operand, text),), title, False)
+                yield from _arranged(source, operand, other, known, case.measure(source, other))
         if isinstance(operand, ast.Call):
             yield from _call_changes(source, operand)
         trees = [m for m in known if m.kind in ("dict", "list", "tuple") and m.structure]
@@ -165,6 +167,30 @@ def _changes(case: Case, source: Source, node: ast.expr) -> Iterator[_Change]:
             yield from _leaf_changes(source, node, operand)
     yield from _call_changes(source, node)
     yield from _size_changes(case, source, node)
+
+
+def _arranged(
+    source: Source,
+    operand: ast.expr,
+    other: ast.expr,
+    known: Sequence[Measurement],
+    model: Sequence[Measurement],
+) -> Iterator[_Change]:
+    """Yield the leaves of a tree in the structure of another one, with leaves of the same types."""
+    if known and model:
+        # the structure, then the types of the leaves
+        texts = [m[0].structure.rpartition(": ") for m in (known, model)]
+        if not texts[0][2] or texts[0][2] != texts[1][2] or texts[0][0] == texts[1][0]:
+            return
+    elif known or model:
+        return
+    names = [source.spell(f"jax.tree.{n}") for n in ("unflatten", "structure", "leaves")]
+    if not any(imports for _, imports in names):
+        unflatten, structure, leaves = (name for name, _ in names)
+        mine, theirs = source.code(operand), source.code(other)
+        text = f"{unflatten}({structure}({theirs}), {leaves}({mine}))"
+        title = f"arrange the leaves of `{mine}` as those of `{theirs}`"
+        yield _Change(((operand, text),), title, False)
 
 
 def _size_changes(case: Case, source: Source, call: ast.expr) -> Iterator[_Change]:
@@ -420,27 +446,52 @@ def _fewer_arguments(source: Source, call: ast.Call) -> Iterator[_Change]:
 # --- definitions ---------------------------------------------------------------------------------
 
 
+def _tree_changes(source: Source, value: ast.expr) -> Iterator[_Change]:
+    """Yield a map over a tree for a list that is computed from its leaves."""
+    match value:
+        case ast.ListComp(elt=item, generators=[ast.comprehension(ast.Name(leaf), leaves, [], 0)]):
+            pass
+        case _:
+            return
+    mapping, imports = source.spell("jax.tree.map")
+    plain = isinstance(leaves, ast.Call) and len(leaves.args) == 1 and not leaves.keywords
+    if imports or not plain or not isinstance(leaves, ast.Call):
+        return
+    if source.meaning(leaves.func) in ("jax.tree.leaves", "jax.tree_util.tree_leaves"):
+        tree = source.code(leaves.args[0])
+        text = f"{mapping}(lambda {leaf}: {source.code(item)}, {tree})"
+        yield _Change(((value, text),), f"keep the structure of `{tree}`", False)
+
+
 def _definitions(
-    source: Source, node: ast.expr
+    case: Case, source: Source, node: ast.expr
 ) -> Iterator[tuple[ast.expr, list[tuple[ast.Name, str]]]]:
     """Yield the definitions of what an expression reads, each the only one in its function or module.
 
     With each come the names that it defines, and the item that a name stands for where several are
-    unpacked.
+    unpacked. A parameter is defined where the call that passes it gets it from.
     """
+    function = source.function(node)
+    passed: dict[str, tuple[str, ast.Call]] = {}
+    for there, call, given in case.calls(function) if function is not None else ():
+        for parameter, value in given.items():
+            if there is source and isinstance(value, ast.Name):
+                passed.setdefault(parameter, (value.id, call))
     scopes = [source.function(node), None]
     found: dict[ast.expr, list[tuple[ast.Name, str]]] = {}
     for name in source.nodes(ast.Name, node):
         if source.meaning(name) or not isinstance(name.ctx, ast.Load):
             continue
-        for scope in scopes:
+        wanted, call = passed.get(name.id, (name.id, None))
+        for scope in scopes if call is None else (source.function(call), None):
             values = [
                 (s.value, item)
                 for s in source.nodes(ast.Assign, scope or source.tree)
-                if source.function(s) is scope
-                for item in _items(s.targets, name.id)
+                if source.function(s) is scope and s.value is not call
+                for item in _items(s.targets, wanted)
             ]
-            if len(values) == 1 and isinstance(values[0][0], (ast.Call, ast.BinOp)):
+            kinds = (ast.Call, ast.BinOp, ast.ListComp)
+            if len(values) == 1 and isinstance(values[0][0], kinds):
                 found.setdefault(values[0][0], []).append((name, values[0][1]))
             if values:
                 break

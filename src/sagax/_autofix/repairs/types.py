@@ -498,17 +498,33 @@ def _argument_position(case: Case, name: str) -> int:
     return 0
 
 
+_GRADIENTS = ("jax.grad", "jax.value_and_grad")
+
+
 def reduce_output(case: Case) -> Iterator[Candidate]:
-    """Reduce the array that a differentiated function returns to its sum or mean."""
+    """Reduce the array that a differentiated function returns to its sum or mean.
+
+    If it is called elsewhere, too, it is reduced where it is differentiated.
+    """
     name = re.split(r"\s", case.facts.data.get("expected", ""))[0]
     if not name or "PyTreeDef" in case.facts.message:
         return
+    uses = list(case.uses(name.rpartition(".")[2]))
+    for source, use in uses if len(uses) > 1 else ():
+        call = source.parents.get(use)
+        gradient = isinstance(call, ast.Call) and call in source.calls_of(*_GRADIENTS)
+        if gradient and isinstance(call, ast.Call) and call.args[:1] == [use]:
+            summed = f"lambda *args: {source.code(use)}(*args).sum()"
+            title = (
+                f"differentiate the sum of what `{name}` returns: the derivative of each element"
+            )
+            yield Candidate("scalar_output", title, (source.replace(use, summed),), 0)
     outputs: list[tuple[Source, ast.expr]] = []
     for source, function in case.definition(name):
         outputs += [(source, value) for value in returned_expressions(source, function)]
         break
     if not outputs and case.source is not None:
-        for call in case.source.calls_of("jax.grad", "jax.value_and_grad"):
+        for call in case.source.calls_of(*_GRADIENTS):
             if call.args and isinstance(call.args[0], ast.Lambda):
                 outputs.append((case.source, call.args[0].body))
     for reduce, rank in (("sum", 1), ("mean", 2)):

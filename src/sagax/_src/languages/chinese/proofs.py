@@ -36,4 +36,9 @@ PROOFS = {
     "the program with sorted keys in its dicts": "字典的键已排序的程序",
     "the program in 64 bits": "使用 64 位的程序",
     "the program without jit": "不使用 jit 的程序",
+    "{name}, with {assumed}": "{name}（假设：{assumed}）",
+    "derivatives by operations, without rules of their own": "按运算求导，不用自定义规则",
+    "trees paired leaf by leaf": "逐叶配对的树",
+    "whole numbers as indices": "整数值作为索引",
+    "arguments not mapped that have no axis of one size": "没有等长轴的参数不映射",
 }

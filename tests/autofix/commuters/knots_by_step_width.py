@@ -1,0 +1,25 @@
+# error: ConcretizationTypeError
+# expect: ConcretizationTypeError | TracerIntegerConversionError | TypeError
+# line: 19
+# depends: end, step
+# fix: any
+# result: 0.5881 ; 0.9029
+
+import jax
+import jax.numpy as jnp
+
+
+def density(x):
+    return jnp.exp(-x) * x
+
+
+@jax.jit
+def trapezoid(end, step):
+    count = jnp.ceil(end / step)
+    knots = jnp.linspace(0.0, end, count + 1)
+    heights = jax.vmap(density)(knots)
+    return jnp.sum(heights[1:] + heights[:-1]) / 2 * (end / count)
+
+
+for end in (2.0, 4.0):
+    print(round(float(trapezoid(end, 0.25)), 4))

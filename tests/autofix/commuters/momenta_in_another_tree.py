@@ -1,0 +1,28 @@
+# error: ValueError
+# line: 22
+# depends: -
+# fix: any
+# result: [-0.6518999934196472, -0.6518999934196472] 0.2541
+
+import jax
+import jax.numpy as jnp
+
+weights = {"bias": jnp.zeros(2), "kernel": jnp.ones((3, 2))}
+momenta = [jnp.zeros_like(leaf) for leaf in jax.tree.leaves(weights)]
+rows = jnp.arange(12.0).reshape(4, 3) / 12
+
+
+def loss(weights):
+    return jnp.mean((rows @ weights["kernel"] + weights["bias"]) ** 2)
+
+
+@jax.jit
+def step(weights, momenta):
+    slopes = jax.grad(loss)(weights)
+    momenta = jax.tree.map(lambda s, m: 0.9 * m + s, slopes, momenta)
+    return jax.tree.map(lambda w, m: w - 0.1 * m, weights, momenta), momenta
+
+
+for _ in range(3):
+    weights, momenta = step(weights, momenta)
+print(weights["bias"].round(4).tolist(), round(float(loss(weights)), 4))

@@ -1,0 +1,18 @@
+# error: TracerArrayConversionError
+# line: 13
+# depends: -
+# fix: any
+# result: [[1, 0, 2], [1, 2, 0]]
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+def ranks(scores):
+    order = np.argsort(-scores)
+    return jnp.zeros(scores.size, int).at[order].set(jnp.arange(scores.size))
+
+
+groups = jnp.array([[0.3, 0.9, 0.1], [5.0, -2.0, 7.5]])
+print(jax.vmap(ranks)(groups).tolist())
