@@ -331,7 +331,7 @@ def assume() -> None:
             _assumed["whole numbers as indices"] = None
             return found
 
-    Array.__getitem__ = item
+    setattr(Array, "__getitem__", item)  # noqa: B010 (no class for type checkers to change)
 
 
 def _call_without_rule(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -372,8 +372,8 @@ def _mappable_axis(axis: Any, tree: Any) -> Any:
 
 def _whole(index: Any) -> Any:
     """Return an index of floats as one of integers, if they are whole numbers; else itself."""
-    if isinstance(index, float) and index.is_integer():
-        return int(index)
+    if isinstance(index, float):
+        return int(index) if index.is_integer() else index
     if isinstance(index, Tracer) or getattr(getattr(index, "dtype", None), "kind", "") != "f":
         return index
     numbers = np.asarray(index)

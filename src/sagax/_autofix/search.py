@@ -133,10 +133,8 @@ class _Attempt:
     def assumes(self) -> bool:
         """Return whether a step is one of several readings of the script, or hides what one before broke."""
         lines = [{(e.span.file, e.span.line) for e in c.edits} for c in self.steps]
-        again = any(
-            a & b for i, a in enumerate(lines) for b in lines[:i]
-        )  # the same line once more
-        patched = again or any(c.kind == small_edits.KIND for c in self.steps[1:])
+        same_line = any(a & b for i, a in enumerate(lines) for b in lines[:i])
+        patched = same_line or any(c.kind == small_edits.KIND for c in self.steps[1:])
         return patched or any(c.assumes for c in self.steps)
 
     @property
