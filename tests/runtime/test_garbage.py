@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import signal
+import sys
 import weakref
 
 import numpy as np
+import pytest
 
 import sagax
+from sagax._src.xla.load import load
 
 
 def test_interrupts_during_garbage_collection_arrive(run_python):
@@ -42,3 +46,36 @@ def test_objects_that_the_engine_releases_are_freed():
     del x, host
     gc.collect()
     assert alive() is None
+
+
+def test_interrupts_leave_imports_of_the_engine_alone(tmp_path, monkeypatch):
+    """An extension that defines its classes as a handler raises would abort the process."""
+    body = (
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGALRM)\ntime.sleep(0.1)\ndone = 1\n"
+    )
+    (tmp_path / "sends_a_signal.py").write_text(body)
+    monkeypatch.syspath_prepend(tmp_path)
+
+    class InterruptError(Exception):
+        pass
+
+    def interrupt(*_):
+        raise InterruptError
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(InterruptError):
+            load("sends_a_signal")
+        assert load("sends_a_signal").done == 1  # the import went on: there is no second signal
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        sys.modules.pop("sends_a_signal", None)
+
+
+def test_errors_of_imports_are_those_of_the_module(tmp_path, monkeypatch):
+    (tmp_path / "divides_by_zero.py").write_text("1 / 0\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ZeroDivisionError):
+        load("divides_by_zero")
+    with pytest.raises(ModuleNotFoundError, match="not_there"):
+        load("not_there")

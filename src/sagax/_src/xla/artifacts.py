@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-
 from sagax._src.xla.engine import EngineError, xla_extension
+from sagax._src.xla.load import load
 from sagax._src.xla.mlir import (
     ModuleError,
     error_problems,
@@ -16,7 +15,7 @@ from sagax._src.xla.mlir import (
 
 def stablehlo_version(*, weeks_back: int = 0) -> str:
     """Return the version of StableHLO that this jaxlib writes; with `weeks_back` 4 or 12, one that old."""
-    stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+    stablehlo = load("jaxlib.mlir.dialects.stablehlo")
     if weeks_back == 0:
         return stablehlo.get_current_version()
     requirement = getattr(stablehlo.StablehloCompatibilityRequirement, f"WEEK_{weeks_back}")

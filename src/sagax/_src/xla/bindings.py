@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 from sagax._src.xla.engine import xla_client, xla_extension
+from sagax._src.xla.load import load
 
 portable: Any = xla_extension.mlir  # functions on modules as bytes
 
 
 def module(name: str) -> Any:
     """Return a module of jaxlib: "mlir.ir", "mlir.dialects", "mlir.passmanager" or "_ifrt_proxy"."""
-    return importlib.import_module(f"jaxlib.{name}")
+    return load(f"jaxlib.{name}")
 
 
 def dialects() -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 
 from sagax._src.xla import process_end
 from sagax._src.xla.failures import record_callback_exception
+from sagax._src.xla.load import load
 from sagax._src.xla.shardings import describe_type
 
 ResultType = tuple[Sequence[int], Any] | None
@@ -88,7 +88,7 @@ def checked_callback(
 
 def check_callbacks(module: Any, callbacks: Sequence[Callback]) -> None:
     """Check that the callbacks' declared types are those of the parsed module's custom calls."""
-    ir = importlib.import_module("jaxlib.mlir.ir")
+    ir = load("jaxlib.mlir.ir")
     ops: list[Any] = []
     # An exception could not pass through the walk as it is.
     module.operation.walk(lambda op: ops.append(op) or ir.WalkResult.ADVANCE)

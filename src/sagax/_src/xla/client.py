@@ -5,19 +5,19 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
-import importlib
 import pathlib
 import platform as host_platform
 import re
 from typing import Any
 
 from sagax._src.xla.engine import engine_version_text, xla_client, xla_extension
+from sagax._src.xla.load import load
 
 
 @functools.cache
 def prepare_process() -> None:
     """Check the CPU's features and set up garbage collection; once, before the first client."""
-    importlib.import_module("jaxlib.cpu_feature_guard").check_cpu_features()
+    load("jaxlib.cpu_feature_guard").check_cpu_features()
     # Objects that XLA's own threads release wait in a list until a thread with the GIL frees them.
     # A callback in Python would run signal handlers, whose exceptions are lost there: so this is C throughout.
     # PyObject_CallNoArgs ignores the two arguments that follow the function.

@@ -14,6 +14,7 @@ from sagax._src.xla.client import prepare_process
 from sagax._src.xla.cuda_wheels import CudaPlugin
 from sagax._src.xla.custom_calls import add_plugin, register_kernel_module, register_target
 from sagax._src.xla.engine import EngineError, engine_version_text, xla_client
+from sagax._src.xla.load import load
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.xla import bindings, gpu_targets, profiler
@@ -61,7 +62,7 @@ def load_plugin(plugin: CudaPlugin) -> None:
         if not xla_client.pjrt_plugin_loaded("cuda"):
             _register_extension(plugin)
         for name in ("gpu_linalg", "gpu_prng", "gpu_solver", "gpu_sparse"):
-            register_kernel_module(importlib.import_module(f"jaxlib.{name}"), "CUDA")
+            register_kernel_module(load(f"jaxlib.{name}"), "CUDA")
     except (ImportError, EngineError) as error:
         advice = f"Reinstall jax-cuda{plugin.cuda}-plugin and jax-cuda{plugin.cuda}-pjrt."
         raise CudaUnavailable("loading the plugin", str(error), advice) from error
@@ -197,4 +198,4 @@ def cusolver_has_eig() -> bool:
 @functools.cache
 def initialize_hybrid_kernels() -> None:
     """Give the kernels that run on the host in part their LAPACK; once a process. It loads SciPy."""
-    importlib.import_module("jaxlib.gpu_solver").initialize_hybrid_kernels()
+    load("jaxlib.gpu_solver").initialize_hybrid_kernels()

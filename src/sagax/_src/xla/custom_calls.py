@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ import jaxlib.version
 import numpy as np
 
 from sagax._src.xla.engine import xla_client
+from sagax._src.xla.load import load
 from sagax._src.xla.shardings import REPLICATED, parse_sharding
 
 
@@ -129,9 +129,7 @@ def register_kernel_module(module: Any, platform: str) -> None:
 @functools.cache
 def register_sparse_kernels() -> None:
     """Register jaxlib's product of compressed rows for the CPU; once a process."""
-    from jaxlib import cpu_sparse
-
-    register_kernel_module(cpu_sparse, "cpu")
+    register_kernel_module(load("jaxlib.cpu_sparse"), "cpu")
 
 
 @functools.cache
@@ -140,9 +138,7 @@ def register_cpu_kernels() -> None:
 
     Call it before an executable that uses them runs, and not without need: it loads SciPy.
     """
-    from jaxlib import lapack
-
     register_sparse_kernels()
-    register_kernel_module(lapack, "cpu")
+    register_kernel_module(load("jaxlib.lapack"), "cpu")
     # Takes the routines from SciPy; before that the kernels are null pointers.
-    importlib.import_module("jaxlib.cpu._lapack").initialize()
+    load("jaxlib.cpu._lapack").initialize()

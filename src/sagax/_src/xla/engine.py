@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import re
 from typing import Any
@@ -11,10 +10,14 @@ from typing import Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")
 
 import jaxlib.version
-from jaxlib import xla_client as xla_client
+
+from sagax._src.xla.load import load
+
+load("jaxlib.xla_client")
+from jaxlib import xla_client as xla_client  # noqa: E402 (loaded above)
 
 # jaxlib's extension modules have no stubs: to a type checker everything in them is Any.
-xla_extension: Any = importlib.import_module("jaxlib._jax")
+xla_extension: Any = load("jaxlib._jax")
 
 engine_version_text: str = jaxlib.version.__version__
 

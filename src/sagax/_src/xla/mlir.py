@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from sagax._src.xla.engine import EngineError, xla_extension
+from sagax._src.xla.load import load
 
 
 class ModuleError(ValueError):
@@ -24,11 +24,11 @@ def make_context() -> Any:
 
     New each time (0.5 ms), since a context never forgets a constant that it has seen.
     """
-    ir = importlib.import_module("jaxlib.mlir.ir")
-    extension = importlib.import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext")
-    dialects = importlib.import_module("jaxlib.mlir.dialects")
+    ir = load("jaxlib.mlir.ir")
+    extension = load("jaxlib.mlir._mlir_libs._jax_mlir_ext")
+    dialects = load("jaxlib.mlir.dialects")
     for name in ("chlo", "mhlo", "sdy", "stablehlo"):
-        importlib.import_module(f"jaxlib.mlir.dialects.{name}")
+        load(f"jaxlib.mlir.dialects.{name}")
     context = ir.Context()
     registry = ir.DialectRegistry()
     extension.register_dialects(registry)
@@ -43,7 +43,7 @@ def make_context() -> Any:
 
 def parse_module(module: str | bytes) -> Any:
     """Parse a module into an object of MLIR's Python bindings. Raises ModuleError."""
-    ir = importlib.import_module("jaxlib.mlir.ir")
+    ir = load("jaxlib.mlir.ir")
     context = make_context()
     problems: list[tuple[str, str]] = []
 
@@ -55,7 +55,7 @@ def parse_module(module: str | bytes) -> Any:
     with context, context.attach_diagnostic_handler(note):
         try:
             if is_artifact(module):
-                stablehlo = importlib.import_module("jaxlib.mlir.dialects.stablehlo")
+                stablehlo = load("jaxlib.mlir.dialects.stablehlo")
                 return stablehlo.deserialize_portable_artifact(context, module)
             return ir.Module.parse(module)
         except (ir.MLIRError, ValueError) as error:
@@ -141,7 +141,7 @@ def module_functions(
 
     `mesh_name_of` returns a mesh's name in the other module, for its text as in `sdy.mesh @name = text`.
     """
-    ir = importlib.import_module("jaxlib.mlir.ir")
+    ir = load("jaxlib.mlir.ir")
     parsed = parse_module(module)
     with parsed.context:
         names, meshes = {}, []
@@ -182,8 +182,8 @@ def propagate_shardings(module: str | bytes, mark: str) -> dict[str, list[str]]:
 
     Keys are the values of the frontend attribute `mark`; axes of a dimension are joined by commas.
     """
-    ir = importlib.import_module("jaxlib.mlir.ir")
-    passes = importlib.import_module("jaxlib.mlir.passmanager")
+    ir = load("jaxlib.mlir.ir")
+    passes = load("jaxlib.mlir.passmanager")
     found: dict[str, list[str]] = {}
 
     def note(op: Any) -> Any:
@@ -204,7 +204,7 @@ def propagate_shardings(module: str | bytes, mark: str) -> dict[str, list[str]]:
 
 def custom_call_targets(module: str | bytes) -> list[str]:
     """List the targets of the custom calls in a module, each once."""
-    ir = importlib.import_module("jaxlib.mlir.ir")
+    ir = load("jaxlib.mlir.ir")
     found: dict[str, None] = {}
 
     def note(op: Any) -> Any:

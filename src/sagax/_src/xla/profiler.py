@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-_profiler: Any = importlib.import_module("jaxlib._profiler")
+from sagax._src.xla.load import load
+
+_profiler: Any = load("jaxlib._profiler")
 
 # The class of options that say what a profile records.
 ProfileOptions = _profiler.ProfileOptions
@@ -43,7 +44,7 @@ def register_plugin(c_api: Any) -> None:
 
 def profile_data() -> Any:
     """Load jaxlib's module that reads recorded profiles: ProfileData, ProfilePlane, ..."""
-    return importlib.import_module("jaxlib._profile_data")
+    return load("jaxlib._profile_data")
 
 
 def profile_events(profile: bytes) -> list[tuple[str, str, float, float]]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 from typing import Any
 
 from sagax._src.xla.engine import BEFORE_0_11, EngineError, engine_version_text
+from sagax._src.xla.load import load
 
 # The target of the custom call: XLA compiles the kernel in its configuration, and launches it.
 TARGET = "__gpu$xla.gpu.triton"
@@ -26,7 +26,7 @@ def _dialect() -> Any:
             f"jaxlib {engine_version_text} is older than 0.11, the first whose Triton is supported"
         )
     try:
-        return importlib.import_module("jaxlib.triton.dialect")
+        return load("jaxlib.triton.dialect")
     except ImportError as error:
         raise TritonMissingError(
             f"jaxlib {engine_version_text} was built without the Triton dialect: {error}"
@@ -39,8 +39,8 @@ def parse(kernel: str | bytes) -> Any:
     Raises TritonMissingError, and TritonIRError with the verifier's messages.
     """
     dialect = _dialect()
-    ir = importlib.import_module("jaxlib.mlir.ir")
-    extension = importlib.import_module("jaxlib.mlir._mlir_libs._jax_mlir_ext")
+    ir = load("jaxlib.mlir.ir")
+    extension = load("jaxlib.mlir._mlir_libs._jax_mlir_ext")
     context, registry = ir.Context(), ir.DialectRegistry()
     extension.register_dialects(registry)
     context.append_dialect_registry(registry)
