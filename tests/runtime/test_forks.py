@@ -109,6 +109,30 @@ stop = True
     assert all(line.startswith("ForkError this process was forked") for line in lines[1::2])
 
 
+def test_garbage_collection_leaves_the_engine_alone_in_a_child(run_python):
+    """A thread of the engine may hold its lock during the fork, and does not run in the child."""
+    script = """
+import gc, os, sys
+import sagax.numpy as snp
+def collected():
+    return sum(type(c).__name__ == "partial" for c in gc.callbacks)
+def look():  # a hook that collects garbage before sagax has detached the child
+    gc.collect()
+    print("in the child", collected(), flush=True)
+os.register_at_fork(after_in_child=look)
+snp.ones(3).block_until_ready()
+print(collected(), flush=True)
+for _ in range(2):
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0)
+    os.waitpid(pid, 0)
+    print(collected(), flush=True)
+"""
+    done = run_python("-c", script)
+    assert done.stdout.split("\n") == ["1", "in the child 0", "1", "in the child 0", "1", ""]
+
+
 def test_pools_of_processes(run_python, tmp_path):
     """Those that fork raise in the parent; others work."""
     (tmp_path / "program.py").write_text("""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import gc
+import os
 import pathlib
 import platform as host_platform
 import re
+from collections.abc import Callable
 from typing import Any
 
 from sagax._src.xla.engine import engine_version_text, xla_client, xla_extension
@@ -23,7 +25,33 @@ def prepare_process() -> None:
     # PyObject_CallNoArgs ignores the two arguments that follow the function.
     function_type = ctypes.PYFUNCTYPE(ctypes.py_object, *[ctypes.py_object] * 3)
     call = function_type(("PyObject_CallNoArgs", ctypes.pythonapi))
-    gc.callbacks.append(functools.partial(call, xla_extension.collect_garbage))
+    collect = functools.partial(call, xla_extension.collect_garbage)
+    gc.callbacks.append(collect)
+    if hasattr(os, "register_at_fork"):
+        _leave_out_of_forks(collect)
+
+
+def _leave_out_of_forks(collect: Callable[..., Any]) -> None:
+    """Take a callback of the garbage collector away before a fork, and give it back to the parent only.
+
+    It waits for a lock of the engine. A thread that held it during the fork does not run in the child, where the first
+    collection, in any hook or import, would wait forever.
+    """
+    forks = 0
+
+    def before() -> None:
+        nonlocal forks
+        forks += 1
+        if collect in gc.callbacks:
+            gc.callbacks.remove(collect)
+
+    def after_in_parent() -> None:
+        nonlocal forks
+        forks -= 1
+        if forks == 0:  # no other thread is about to fork
+            gc.callbacks.append(collect)
+
+    os.register_at_fork(before=before, after_in_parent=after_in_parent)
 
 
 def make_cpu_client(
