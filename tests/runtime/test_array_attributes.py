@@ -119,3 +119,10 @@ def test_asking_for_64_bits_warns_each_time_at_the_line_that_does(call):
         with pytest.warns(UserWarning, match="not available") as caught:
             call()
         assert caught[0].filename == __file__
+
+
+def test_live_arrays_leave_out_what_is_not_made_yet():
+    unmade = object.__new__(type(snp.ones(2)))
+    x = snp.ones(3)
+    found = sagax.live_arrays()
+    assert any(y is x for y in found) and not any(y is unmade for y in found)

@@ -23,8 +23,15 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     selected = devices.backend(platform)
-    found = [x for x in gc.get_objects() if type(x) is ConcreteArray and not x.is_deleted()]
-    return [x for x in found if next(iter(x.devices())).client is selected.client]
+    found = [x for x in gc.get_objects() if type(x) is ConcreteArray]
+    return [x for x in found if _is_on(x, selected.client)]
+
+
+def _is_on(x: ConcreteArray, client: Any) -> bool:
+    try:
+        return not x.is_deleted() and next(iter(x.devices())).client is client
+    except AttributeError:  # its fields are not set: another thread makes it, or an error came between
+        return False
 
 
 def copy_to_host_async(x: Any) -> Any:
