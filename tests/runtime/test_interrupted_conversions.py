@@ -127,5 +127,5 @@ def test_signals_during_callbacks_arrive_as_themselves():
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert arrived >= 195  # at most a few in garbage collection, where Python drops exceptions
+    assert arrived >= 190  # all but a few in garbage collection, where Python drops exceptions
     np.testing.assert_array_equal(f(x), [1, 1, 1])
