@@ -30,8 +30,8 @@ def live_arrays(platform: str | None = None) -> list[Array]:
 def _is_on(x: ConcreteArray, client: Any) -> bool:
     try:
         return not x.is_deleted() and next(iter(x.devices())).client is client
-    except AttributeError:  # its fields are not set: another thread makes it, or an error came between
-        return False
+    except AttributeError:
+        return False  # its fields are not set: another thread makes it, or an error came between
 
 
 def copy_to_host_async(x: Any) -> Any:
