@@ -2,11 +2,12 @@
 
 from benchmarks.cases import CASES
 from benchmarks.devices import DEVICES
+from benchmarks.experimental import EXPERIMENTAL
 from benchmarks.kernels import CASES as KERNELS
 from benchmarks.operations import ROWS as OPERATIONS
 from benchmarks.waiting import WAITING
 
-ROWS = (*CASES, *KERNELS, *OPERATIONS, *WAITING, *DEVICES)
+ROWS = (*CASES, *KERNELS, *OPERATIONS, *WAITING, *EXPERIMENTAL, *DEVICES)
 
 # Of each kind one or two that take jax no more than seconds: what `--quick` measures.
 # What a GPU's time is spent on, what runs before it starts, and what the host waits for: four minutes.

@@ -213,7 +213,8 @@ ADAM = (
 )
 
 
-def _model_rows(name: str, title: str, make: MakeModel, compile: Any, run: Any) -> tuple[Row, ...]:
+def model_rows(name: str, title: str, make: MakeModel, compile: Any, run: Any) -> tuple[Row, ...]:
+    """One row for compiling a model and one for running it."""
     return (
         Row(f"{name}-compile", f"compiling {title}", compile, "cpu", compiling(make), slow=True),
         # CPU time on one core: what two threads take depends on how they happen to wait for each other
@@ -242,8 +243,8 @@ WAITING = (
     Row("gpt-lower", "lowering a GPT of 12 layers", 0.35, "cpu", lowering(gpt(64))),
     Row("gpt-lower-grad", "lowering its gradient", 0.35, "cpu", lowering(gradient(gpt(64)))),
     Row("gpt-lower-vmap", "lowering vmap of its gradient", 0.35, "cpu", lowering(mapped_gradient)),
-    *_model_rows("gpt64", "gradient of GPT, 12x64", gradient(gpt(64)), 0.2, 0.6),
-    *_model_rows("gpt256", "gradient of GPT, 12x256", gradient(gpt(256)), 0.2, 0.4),
+    *model_rows("gpt64", "gradient of GPT, 12x64", gradient(gpt(64)), 0.2, 0.6),
+    *model_rows("gpt256", "gradient of GPT, 12x256", gradient(gpt(256)), 0.2, 0.4),
     Row("residual-first", "first result, 64 residual layers, normed", 0.15, "cpu",
         first(lambda m: models.cnn(m, 64)), slow=True),
     Row("residual-mlp-first", "first result, 64 residual layers, plain", 1.05, "cpu",
@@ -267,6 +268,6 @@ WAITING = (
             ("draws-particles", draws.particle_filter), ("draws-keys", draws.keys),
             ("draws-integral", gradient(draws.integral)),
         )
-        for row in _model_rows(name, name.replace("-", " "), make, 1.05, 1.05)
+        for row in model_rows(name, name.replace("-", " "), make, 1.05, 1.05)
     ),
 )  # fmt: skip
