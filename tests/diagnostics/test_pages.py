@@ -91,7 +91,7 @@ def test_the_programs_of_a_page_of_a_warning(code, tmp_path, run_python):
     program.write_text(warns)
     kind, _, words = said.strip().partition(": ")
     page = (PAGES / f"{code}.md").read_text(encoding="utf-8")
-    printed = run_python("-m", "sagax", "explain", "--json", program, status=1).stdout
+    printed = run_python("-m", "sagax", "explain", "--once", "--json", program, status=1).stdout
     found = json.loads(printed.splitlines()[-1])
     assert (found["code"], found["error"]) == (code, kind.rpartition(".")[2])
     assert found["message"].startswith(words)
