@@ -9,6 +9,8 @@
 #   make test-settings    the tests under each of the strict settings of users   SETTINGS="rank dtype" chooses
 #   make lint             ruff and pyright
 #   make test-types       what pyright and mypy report in programs of users
+#   make test-lsp         the language server, over its protocol
+#   make test-site        the documentation built, its links followed, and pages opened in Chromium
 #   make stubs            the types that users see, written anew after a change of names or signatures
 #   make package          wheel and sdist in dist/, checked
 #   make format           lets ruff repair what it can
@@ -42,7 +44,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed gallery test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries test-types stubs package seeds diagnose diagnose-corpora coverage gpu clean
+.PHONY: help demo demo-distributed gallery test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries test-types test-lsp test-site stubs package seeds diagnose diagnose-corpora coverage gpu clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -110,6 +112,13 @@ gpu: $(VENV)/.with-test
 
 test-types: $(VENV)/.with-test $(VENV)/.with-dev
 	$(PY) tests/types/checkers.py $(ARGS)
+	$(PY) -m pytest -q tests/test_types.py
+
+test-lsp: $(VENV)/.with-examples $(VENV)/.with-test
+	$(PY) -m pytest tests/lsp $(ARGS)
+
+test-site: $(VENV)/.with-test $(VENV)/.with-docs
+	$(PY) -m pytest tests/test_site.py $(ARGS)
 
 stubs: $(VENV)/.with-test $(VENV)/.with-dev
 	$(PY) scripts/make_stubs.py
