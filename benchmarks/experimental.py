@@ -151,9 +151,9 @@ def sparse_product(columns: int) -> Any:
 
 
 EXPERIMENTAL = (
-    Row("ref-step", "training step, weights in references", 1.05, "wall", step_of_references),
-    Row("ref-step-values", "the same; jax: without references, donated", 1.05, "wall", step_beside_values),
-    Row("ref-scan", "scan of 100 that adds to rows of a reference", 1.05, "wall", scan_of_references),
+    Row("ref-step", "training step, weights in references", 1.05, "cpu", step_of_references, one_core=True),
+    Row("ref-step-values", "the same; jax: without references, donated", 1.05, "cpu", step_beside_values, one_core=True),
+    Row("ref-scan", "scan of 100 that adds to rows of a reference", 1.05, "cpu", scan_of_references, one_core=True),
     *model_rows("odeint", "odeint of 40 numbers", oscillator, 1.1, 1.1),
     *model_rows("odeint-grad", "gradient of odeint", gradient(oscillator), 1.1, 1.1),
     *model_rows("jet", "five terms of a Taylor series", series, 1.1, 1.1),

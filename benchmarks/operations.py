@@ -147,11 +147,11 @@ def _seed(*shapes: tuple[int, ...]) -> Callable[[numpy.random.Generator], list[A
 _IMAGES, _SQUARE = (8, 32, 32, 64), (1024, 1024)
 
 OPERATIONS = (
-    Operation("sort", "sort of 1M float32", 0.3, lambda m, x: m.np.sort(x), normal((MANY,)),
+    Operation("sort", "sort of 1M float32", 0.15, lambda m, x: m.np.sort(x), normal((MANY,)),
               numpy.sort, lambda torch, x: torch.sort(x)[0]),
-    Operation("sort-rows", "sort of 1000 x 1000 by rows", 0.35, lambda m, x: m.np.sort(x, -1), normal((1000, 1000)),
+    Operation("sort-rows", "sort of 1000 x 1000 by rows", 0.15, lambda m, x: m.np.sort(x, -1), normal((1000, 1000)),
               numpy.sort, lambda torch, x: torch.sort(x, -1)[0]),
-    Operation("argsort", "argsort of 1M float32", 0.4, lambda m, x: m.np.argsort(x), normal((MANY,)),
+    Operation("argsort", "argsort of 1M float32", 0.15, lambda m, x: m.np.argsort(x), normal((MANY,)),
               functools.partial(numpy.argsort, kind="stable"), lambda torch, x: torch.argsort(x, stable=True)),
     Operation("median", "median of 1M float32", 0.12, lambda m, x: m.np.median(x), normal((MANY,)),
               numpy.median, lambda torch, x: torch.median(x)),

@@ -186,6 +186,7 @@ _prng = choice("threefry2x32", "threefry4x32", "rbg", "unsafe_rbg", "philox2x32"
 _guard = optional(choice("allow", "log", "disallow", "log_explicit", "disallow_explicit"))
 _level = choice("UNKNOWN", "O0", "O1", "O2", "O3")
 _reaction = choice("ignore", "raise")
+_auto, _when = choice("auto", "off"), choice("auto", "always", "never")
 
 # --- the table of options ----------------------------------------------------------------------
 
@@ -323,7 +324,7 @@ class Settings:
     # reports
     log_compiles: bool = _row(flag, False, "log each compilation")
     progress_after: float = _row(number, 2.0, "seconds until a line tells what runs; 0: never")
-    loop_progress: str = _row(choice("auto", "always", "never"), "auto", "where loops show bars")
+    loop_progress: str = _row(_when, "auto", "where loops show bars")
     lang: str = _row(choice("en", "zh"), "en", "the language of texts; else that of the locale")
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
     traceback: str = _row(
@@ -363,12 +364,9 @@ class Settings:
     optimization_level: str = _staged(_level, "UNKNOWN", "effort of XLA for speed")
     memory_fitting_level: str = _staged(_level, "O2", "effort of XLA to save memory")
     disable_most_optimizations: bool = _staged(flag, False, "compile quickly rather than well")
-    fusion_fences: str = _staged(
-        choice("auto", "off"), "auto", "whether sums that many operations read are computed once"
-    )
-    reroll: str = _staged(
-        choice("auto", "off"), "auto", "whether long repetitions in a program become loops"
-    )
+    fusion_fences: str = _staged(_auto, "auto", "compute sums that many operations read once")
+    reroll: str = _staged(_auto, "auto", "whether long repetitions in a program become loops")
+    host_sorts: str = _staged(_when, "auto", "where jitted functions on the CPU sort by NumPy")
     unroll_threshold: int | None = _staged(
         optional(integer),
         tuning.UNROLL_THRESHOLD,

@@ -87,6 +87,15 @@ NARROW_PRODUCT_MIN_ELEMENTS = 1 << 12
 # Rows: kernel-sort, `--sweep --only numpy.sort numpy.argsort`.
 PACKED_SORT_MIN_ELEMENTS = 1 << 8
 
+# Elements from which on a jitted function calls NumPy to sort, by the setting `host_sorts`. The call takes 20 µs, as much as
+# XLA's sort of 500, and may wait 5 ms for Python's lock if other threads compute, as long as XLA sorts the greater number.
+# Rows: op-sort, op-argsort, `--sweep --only numpy.sort`.
+HOST_SORT_MIN_ELEMENTS = {"auto": 1 << 16, "always": 1 << 10}
+
+# Other operations of a function, for each sorted element, up to which "auto" applies: they take at most as long as NumPy's
+# sort saves (70 ns an element). The same rows.
+HOST_SORT_MAX_OTHER_WORK = 64
+
 # Elements along the sorted dimension from which on single positions of a sorted array are searched bit by bit.
 # Rows: `--sweep --only numpy.median numpy.quantile`.
 SELECTION_MIN_ELEMENTS = 1 << 9

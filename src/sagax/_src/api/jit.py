@@ -416,8 +416,7 @@ class JitFunction:
         else:
             arrays = [as_array(x) for x in leaves]
         committed = self._operand_placement(arrays, tree, args, kwargs)
-        # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths
-        # above
+        # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths above
         flat = not dyn_kwargs and LEAVES.issuperset(map(type, dyn_args))
         key = call_key([a.aval for a in arrays], committed, statics, None if flat else tree)
         entry = self._calls.get(key)
@@ -718,6 +717,7 @@ class JitFunction:
         aliases: Mapping[int, int],
         target: Any = None,
         results: Sequence[Any] = (),
+        portable: bool = False,
     ) -> tuple[Lowered, list]:
         closed = traced.closed
         consts = [as_array(c, guarded=False) for c in closed.consts]
@@ -733,6 +733,7 @@ class JitFunction:
                 aliases={i + len(consts): out for i, out in aliases.items()},
                 target=target,
                 results=results,
+                portable=portable,
             )
         return lowered, consts
 
@@ -785,9 +786,8 @@ class JitFunction:
         if compiled.out_shardings is not None:
             entry = sharded_entry(compiled, consts, unflatten)
             if aliases:
-                entry = donation.Donation(
-                    self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases
-                ).wrap_entry(entry)
+                names = traced.closed.jaxpr.debug_info.arg_names
+                entry = donation.Donation(self._fun, names, aliases).wrap_entry(entry)
             return self._watched(call_paths.noted(entry), traced, consts, bool(aliases))
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()

@@ -205,7 +205,7 @@ class TracedStage(_Stage):
         planned = donation.plan(self.jaxpr, signature.donated)
         donation.warn_of_unusable(jitted._fun, self.jaxpr, self.out_tree, planned)
         lowered, consts = jitted._lowered(
-            self._function, platform, planned.aliases, device, results
+            self._function, platform, planned.aliases, device, results, portable=True
         )
         donating = donation.Donation(jitted._fun, signature.names, planned.aliases)
         return LoweredStage(signature, lowered, consts, device, donating, jitted._options)

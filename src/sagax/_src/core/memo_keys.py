@@ -142,8 +142,10 @@ CANONICAL_DOTS = "canonical dots"
 REDUCED_SINES = "reduced sines"
 # With maxima written that reductions would absorb.
 KEPT_NANS = "kept nans"
-# With argsorts by packed keys, and searches in place of sorts of which few positions are read.
+# (elements from which on NumPy sorts) With argsorts by packed keys, and searches in place of sorts of which few positions are read.
 REWRITTEN_SORTS = "rewritten sorts"
+# The elements that it sorts, and its other work.
+SORTING_WORK = "sorting work"
 # With unrolled Python loops as scans.
 REROLLED = "rerolled"
 # (device or placement, settings) The executable.

@@ -67,6 +67,7 @@ class ModuleBuilder:
         ] = {}  # of operations; None: lowered once, False: no template possible
         self.location_lines: list[str] = []
         self.callbacks: list[Any] = []
+        self.least_host_sort: int | None = None  # elements from which on NumPy sorts
         # Each operation of the jaxpr rounds separately. `exact_inside`: so do the operations of composites
         # and of sub-jaxprs.
         exact = config.thread.settings.exact
@@ -268,6 +269,7 @@ def lower_jaxpr(
     shardings: Shardings | None = None,
     inspected: list[Any] | None = None,
     bars: bool = True,
+    least_host_sort: int | None = None,
 ) -> tuple[str, list]:
     """Lower a jaxpr to module text; return it with the host callbacks that it refers to.
 
@@ -275,9 +277,10 @@ def lower_jaxpr(
     `consts` are the values of the constvars, as NumPy arrays. `donated` arguments may be overwritten;
     `aliases` maps such an argument to the output that reuses its memory. `shardings` are those of arguments
     and results. Callbacks that inspect the sharding of a value are added to `inspected`. Loops show their
-    progress only with `bars`.
+    progress only with `bars`. NumPy sorts arrays of at least `least_host_sort` elements, if it is given.
     """
     module = ModuleBuilder(platform, name, shardings.devices if shardings else ())
+    module.least_host_sort = least_host_sort
     module.has_bars = bars and platform in _CALL_PYTHON
     if inspected is not None:
         module.inspected = inspected

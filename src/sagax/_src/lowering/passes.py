@@ -16,6 +16,7 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.lowering import (
         canonicalize_dots,
         flat_draws,
+        host_sorts,
         kept_nans,
         reduced_sines,
         reroll,
@@ -23,11 +24,20 @@ if TYPE_CHECKING or lazy_imports():
     )
 
 
-def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxpr:
+def least_host_sort(jaxpr: Jaxpr) -> int | None:
+    """Return the elements from which on NumPy sorts in the executable of this jaxpr; None: never."""
+    if not any(eqn.primitive.rewritten_by is Pass.SORTS or holds(eqn) for eqn in jaxpr.eqns):
+        return None
+    return host_sorts.least_size(jaxpr)
+
+
+def prepared(
+    jaxpr: Jaxpr, platform: str, several_devices: bool = False, least_host_sort: int | None = None
+) -> Jaxpr:
     """Rewrite `jaxpr` for fast compilation and execution, with the same values up to rounding.
 
     For other platforms than the CPU it stays unchanged. An exact jaxpr, or one for several devices, only
-    gets fences after expensive values.
+    gets fences after expensive values. NumPy sorts arrays of at least `least_host_sort` elements.
     """
     settings = config.thread.settings
     pruned = memo_keys.IS_PRUNED in jaxpr.memo
@@ -50,7 +60,7 @@ def prepared(jaxpr: Jaxpr, platform: str, several_devices: bool = False) -> Jaxp
     if xla.loses_nans and (nested or Pass.EXTREMA in passes):
         jaxpr = kept_nans.keep_nans(jaxpr)
     if nested or Pass.SORTS in passes:
-        jaxpr = sorts.rewrite_sorts(jaxpr)
+        jaxpr = sorts.rewrite_sorts(jaxpr, least_host_sort)
     if nested or Pass.PRODUCTS in passes:
         jaxpr = canonicalize_dots.merge_contracted_dims(jaxpr)
     if settings.fusion_fences == "auto":

@@ -5,8 +5,8 @@ gather has to bring them into order.
 
 A median, a quantile or an extremum may be written as a sort with one or two positions that are read. The
 element at a position is found bit by bit instead: a bit is set if not too many elements are smaller. That
-takes 32 passes over the array, which count; a sort takes 20 times as long. A zero found so has no
-sign, and NaN is the default one.
+takes 32 passes over the array, which count; a sort takes 20 times as long, unless NumPy sorts (`host_sorts`). A zero
+found so has no sign, and NaN is the default one.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from sagax._src.primitives.packed_sort import from_ordered, is_packable, to_orde
 from sagax._src.primitives.reductions import reduce_max_p, reduce_min_p, reduce_sum_p
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p
-from sagax._src.primitives.slicing import slice_p
-from sagax._src.primitives.sorting import packed_order, sort_p, take_along
+from sagax._src.primitives.slicing import slice_in_dim, slice_p
+from sagax._src.primitives.sorting import is_sorted_by_numpy, packed_order, sort_p, take_along
 from sagax._src.primitives.structural import broadcast, broadcast_in_dim, convert, reshape
 from sagax._src.transforms.derived import derived
 
@@ -39,13 +39,17 @@ _DTYPES = (*map(np.dtype, (np.float32, np.float16, np.int32, np.uint32)), dtypes
 _GREATEST = np.uint32(0xFFFFFFFF)
 
 
-def rewrite_sorts(jaxpr: Jaxpr) -> Jaxpr:
-    """Rewrite argsorts, and sorts whose readers need few positions, also in sub-jaxprs."""
-    return derived(jaxpr, (memo_keys.REWRITTEN_SORTS,), lambda: _rewritten(jaxpr))
+def rewrite_sorts(jaxpr: Jaxpr, least_host_sort: int | None = None) -> Jaxpr:
+    """Rewrite argsorts, and sorts whose readers need few positions, also in sub-jaxprs.
+
+    NumPy sorts arrays of at least `least_host_sort` elements, if it is given.
+    """
+    key = memo_keys.REWRITTEN_SORTS, least_host_sort
+    return derived(jaxpr, key, lambda: _rewritten(jaxpr, least_host_sort))
 
 
-def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
-    eqns = within(jaxpr.eqns, rewrite_sorts)
+def _rewritten(jaxpr: Jaxpr, least_host_sort: int | None) -> Jaxpr:
+    eqns = within(jaxpr.eqns, lambda inner: rewrite_sorts(inner, least_host_sort))
     eqns = _with_argsorts(eqns)
     sorts = {eqn.outvars[0]: eqn for eqn in eqns if eqn.primitive is sort_p and _may_select(eqn)}
     if sorts:
@@ -58,7 +62,7 @@ def _rewritten(jaxpr: Jaxpr) -> Jaxpr:
                 readers[v] += 1
                 if _position(eqn, sorts[v]) is not None:
                     slices[v].append(eqn)
-        eqns = _replaced(eqns, sorts, slices, readers)
+        eqns = _replaced(eqns, sorts, slices, readers, least_host_sort)
     return jaxpr if eqns is jaxpr.eqns else jaxpr.replace(eqns=eqns)
 
 
@@ -106,14 +110,16 @@ def _in_place_of(at: Eqn, fun: Callable, operand: Any, outvars: Sequence[Any]) -
     ]
 
 
-def _replaced(eqns: list[Eqn], sorts: dict, slices: dict, readers: Counter) -> list[Eqn]:
+def _replaced(
+    eqns: list[Eqn], sorts: dict, slices: dict, readers: Counter, least_host_sort: int | None
+) -> list[Eqn]:
     results: dict[int, list[Eqn]] = {}  # by the id of the sort
     gone: set[int] = set()
     for v, found in slices.items():
         sort = sorts[v]
         positions = {_position(eqn, sort) for eqn in found}
         if len(found) == readers[v] and 0 < _passes(positions, _length(sort)) <= 1:
-            results[id(sort)] = _selected(sort, found)
+            results[id(sort)] = _selected(sort, found, least_host_sort)
             gone.update(map(id, found))
     if not results:
         return eqns
@@ -155,13 +161,19 @@ def _passes(positions: set, length: int) -> float:
     return count or (0.5 if positions else 0)
 
 
-def _selected(sort: Eqn, slices: list[Eqn]) -> list[Eqn]:
+def _selected(sort: Eqn, slices: list[Eqn], least_host_sort: int | None) -> list[Eqn]:
     """Return equations that compute what the slices read."""
     d, length = sort.params["dimension"], _length(sort)
     positions = [at for eqn in slices if (at := _position(eqn, sort)) is not None]
 
     def fun(x: Any) -> list:
         words = optimization_barrier(to_ordered(x))
+        if is_sorted_by_numpy(words.aval, least_host_sort):
+            (ordered,) = sort_p.bind(words, dimension=d, is_stable=True, num_keys=1)
+            return [
+                from_ordered(slice_in_dim(ordered, p, p + 1, axis=d), x.aval.dtype)
+                for p in positions
+            ]
         found = {p: _word(words, p, length, d) for p in positions if p in (0, length - 1)}
         for p in sorted({p for p in positions if p not in found}):
             before = found.get(p - 1)

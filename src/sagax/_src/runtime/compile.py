@@ -71,6 +71,7 @@ class Lowered:
         aliases: Mapping[int, int] = _NONE,
         target: Any = None,
         results: Sequence[Any] = (),  # the requested shardings of the results, if any
+        portable: bool = False,  # what is lowered may be read or saved: it calls no NumPy
     ) -> None:
         if jaxpr.effects & EFFECTS:
             jaxpr = discharge.discharge_all(jaxpr)
@@ -101,8 +102,17 @@ class Lowered:
         self.shardings = shardings
         self.inspected: list[Callable] = []
         with events.record_duration(_LOWERING, fun_name=name), progress.line("lowering", name):
+            several = shardings is not None
+            least = None
+            if (
+                platform == "cpu"
+                and not several
+                and not portable
+                and not config.thread.settings.exact
+            ):
+                least = passes.least_host_sort(jaxpr)
             self.text, self.callbacks = lowering.lower_jaxpr(
-                passes.prepared(jaxpr, platform, several_devices=shardings is not None),
+                passes.prepared(jaxpr, platform, several, least),
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
@@ -111,6 +121,7 @@ class Lowered:
                 else None,  # the shards of a result may differ in shape
                 shardings=shardings,
                 inspected=self.inspected,
+                least_host_sort=least,
             )
 
 
