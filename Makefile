@@ -3,7 +3,7 @@
 #   make demo             examples/digits.py: trains a network on handwritten digits
 #   make demo-distributed the same network on several devices and on two processes
 #   make test             the tests                          ARGS="-k name" goes to pytest
-#   make test-full        all random programs, damaged artifacts and explained programs, of which the tests run a sample
+#   make test-full        all random programs, damaged artifacts, explained programs and mapped axes, of which the tests run a sample
 #   make test-fast        those that are neither slow nor start processes: under four minutes on two cores
 #   make smoke            the half-minute selection of them
 #   make test-settings    the tests under each of the strict settings of users   SETTINGS="rank dtype" chooses
@@ -57,7 +57,7 @@ test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) --maxschedchunk 500 $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
-	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/autofix/test_explain.py -n $(JOBS) $(ARGS)
+	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/autofix/test_explain.py tests/autofix/test_proof.py tests/primitives/test_laws.py -n $(JOBS) $(ARGS)
 
 test-fast: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m "smoke or not (slow or process)" -n $(JOBS) -q $(ARGS)
