@@ -8,6 +8,7 @@ Conditional parts are expanded, so that each template is a whole sentence: `f"{n
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import itertools
 import re
@@ -16,6 +17,13 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "sagax"
 MOST = 64  # variants of one text
+
+_IS_WORD = re.compile("[a-z]{5,}")  # shorter ones are names of arguments
+PLAIN = {
+    name
+    for name, kind in vars(builtins).items()
+    if isinstance(kind, type) and issubclass(kind, Exception) and not issubclass(kind, Warning)
+}
 
 _SITES = dict[str, set[tuple[int, str]]]  # names of functions: positions and keywords of texts
 
@@ -53,7 +61,9 @@ class _Module:
 
     def _enter(self, node: ast.AST, function: ast.AST) -> None:
         for child in ast.iter_child_nodes(node):
-            if isinstance(child, ast.Call | ast.Assign | ast.AnnAssign | ast.AugAssign):
+            if isinstance(
+                child, ast.Call | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return
+            ):
                 self.sinks.append((child, function))
             match child:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
@@ -73,10 +83,29 @@ class _Module:
                     old = self.values.get((function, name), [])
                     more = [ast.BinOp(x, ast.Add(), value) for x in old]
                     self.values[function, name] = old + more
+                case ast.For(target=target, iter=ast.Tuple(elts=rounds) | ast.List(elts=rounds)):
+                    self._enter_loop(target, rounds, function)
                 case _:
                     pass
             inner = child if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
             self._enter(child, inner)
+
+    def _enter_loop(self, target: ast.expr, rounds: list[ast.expr], function: ast.AST) -> None:
+        """Enter the words of a loop such as `for what, left in (("contracting", lc), ("batch", lb))`.
+
+        What names an argument, as in `("lower", lower)`, is no word of a sentence.
+        """
+        targets = target.elts if isinstance(target, ast.Tuple) else [target]
+        for i, name in enumerate(targets):
+            items = [r.elts if isinstance(r, ast.Tuple) else [r] for r in rounds]
+            words = [row[i] for row in items if len(row) == len(targets)]
+            texts = [w.value for w in words if isinstance(w, ast.Constant)]
+            variables = set().union(*map(_names_in, rounds)) if rounds else set()
+            if not isinstance(name, ast.Name) or len(texts) != len(rounds):
+                continue
+            if all(isinstance(t, str) and _IS_WORD.fullmatch(t) for t in texts):
+                if not variables & set(texts):
+                    self.values.setdefault((function, name.id), []).extend(words)
 
     def assigned(self, name: str, function: ast.AST) -> list[ast.expr]:
         return self.values.get((function, name)) or self.values.get((self.tree, name)) or []
@@ -176,6 +205,9 @@ def _sites_in(module: _Module, sites: _SITES) -> Iterator[tuple[ast.expr, ast.AS
     """Yield the expressions that reach a sink, with the functions around them."""
     for node, function in module.sinks:
         match node:
+            case ast.Return(value=ast.expr() as value):
+                if f"return {getattr(function, 'name', '')}" in sites:
+                    yield value, function
             case ast.AugAssign(target=target, value=value):
                 if f"{_last_name(target)}.append" in sites:
                     yield value, function
@@ -223,7 +255,7 @@ def _module(path: Path) -> _Module:
 
 def _reads_as_words(text: str) -> bool:
     """Return whether a text holds words besides source text, placeholders and commands."""
-    if text.startswith(("pip ", "sagax ")):
+    if re.match("pip |sagax (run|explain|check|doctor|cache|lsp|report) ", text):
         return False
     plain = re.sub(r"`[^`]*`|\{\w*\}", "", text)
     return re.search(r"[A-Za-z]{2,},? [A-Za-z(]", plain) is not None
@@ -294,7 +326,42 @@ _TAKE_MESSAGES: _SITES = {
     "_refused": {(0, "message")},
     "warn": {(0, "message")},
     "warn_explicit": {(0, "message")},
+    "problems.append": {(0, "")},  # of fields of a class
+    "Unset": {(1, "why")},  # of a variable without value
+    "Kind": {(0, "words")},  # of an option
+    "fix": {(1, "reason")},  # of an option that has been used
+    "return _not_here": set(),  # of a name of jax
 }
+
+
+def _library() -> list[_Module]:
+    return [
+        m for m in _modules("**/*.py") if not m.path.relative_to(SOURCE).parts[0].startswith(_TOOLS)
+    ]
+
+
+def plain_exceptions(modules: list[_Module] | None = None) -> dict[str, tuple[str, bool]]:
+    """Return the templates of messages of Python's own exceptions, with a place and whether `worded` has each."""
+    found: dict[str, tuple[str, bool]] = {}
+    for module in _library() if modules is None else modules:
+        worded = {
+            id(argument)
+            for node, _ in module.sinks
+            if isinstance(node, ast.Call) and _last_name(node.func) == "worded"
+            for argument in node.args
+        }
+        for node, function in module.sinks:
+            if isinstance(node, ast.Call) and _raises_plain(node) and node.args:
+                for text in _variants(module, node.args[0], function, _Names()):
+                    if _reads_as_words(text):
+                        found[text] = (f"{module.path}:{node.lineno}", id(node) in worded)
+    return found
+
+
+def _raises_plain(node: ast.Call) -> bool:
+    """Return whether a call makes an exception of Python's, also one that is chosen by a condition."""
+    kinds = [node.func.body, node.func.orelse] if isinstance(node.func, ast.IfExp) else [node.func]
+    return all(isinstance(kind, ast.Name) and kind.id in PLAIN for kind in kinds)
 
 
 def messages() -> dict[str, str]:
@@ -302,9 +369,7 @@ def messages() -> dict[str, str]:
 
     Parameters are not followed, since many functions have one of the same name; `_TAKE_MESSAGES` names those that count.
     """
-    modules = [
-        m for m in _modules("**/*.py") if not m.path.relative_to(SOURCE).parts[0].startswith(_TOOLS)
-    ]
+    modules = _library()
     classes = [
         (n.name, set(map(_last_name, n.bases)))
         for m in modules
@@ -315,6 +380,7 @@ def messages() -> dict[str, str]:
     while new := {name for name, bases in classes if bases & known} - known:
         known |= new
     sites = {name: {(0, "message")} for name in known} | _TAKE_MESSAGES
+    sites |= {name: {(0, "")} for name in PLAIN}
     found = _collect(modules, sites, follows=False)
     first_lines: dict[str, str] = {}
     for text, place in found.items():
@@ -353,6 +419,22 @@ GROUPS: dict[str, tuple[list[str], _SITES]] = {
     "report": (
         ["_report/*.py"],
         {"say": {(0, "")}, "localized": {(0, "")}, "_heading": {(0, "text")}, "table": {(1, "heads")}},
+    ),
+    "plans": (
+        ["_plan/*.py", "_src/api/compile_log.py"],
+        {
+            "say": {(0, "")},
+            "_text": {(0, "template")},
+            "_fact": {(1, "template")},
+            "_heading": {(0, "text")},
+            "table": {(1, "heads")},
+            "Warning": {(1, "message"), (2, "fix")},
+            "return _other_cut": set(),
+            "return _excluded": set(),
+            "return _without_pipeline": set(),
+            "return _why": set(),
+            "Candidate": {(3, "reason")},
+        },
     ),
     "commands": (
         ["__main__.py", "_autofix/options.py", "_autofix/command.py", "_autofix/error_pages.py", "_report/*.py",

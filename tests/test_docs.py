@@ -34,6 +34,13 @@ IN_BOTH |= {
     for name in ("install", "transformations", "pytrees", "random", "jit", "derivatives")
 }
 IN_BOTH |= {
+    f"{name}.md": f"zh/{name}.md"
+    for name in (
+        "debugging", "explain", "check", "editor", "eager_transforms", "devices_and_sharding", "from/jax",
+        "from/numpy", "from/pytorch",
+    )
+}  # fmt: skip
+IN_BOTH |= {
     path.relative_to(DOCS).as_posix(): f"zh/{path.relative_to(DOCS).as_posix()}"
     for folder in ("faq", "errors")
     for path in sorted((DOCS / folder).glob("*.md"))

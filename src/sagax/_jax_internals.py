@@ -25,6 +25,7 @@ from sagax._src.core.dtypes import is_extended
 from sagax._src.core.trace import state
 from sagax._src.diagnostics import spans
 from sagax._src.higher_order.call import jit_p
+from sagax._src.languages.choice import worded
 from sagax._src.primitives.identities import stop_gradient_p
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray
@@ -73,10 +74,10 @@ class _NodeTypes(Mapping[type, Any]):
         return trees.default_registry
 
     def __iter__(self) -> Iterator[type]:
-        raise TypeError("the types that are nodes of pytrees cannot be listed")
+        raise worded(TypeError("the types that are nodes of pytrees cannot be listed"))
 
     def __len__(self) -> int:
-        raise TypeError("the types that are nodes of pytrees cannot be counted")
+        raise worded(TypeError("the types that are nodes of pytrees cannot be counted"))
 
 
 def trace_state_clean() -> bool:
@@ -86,7 +87,9 @@ def trace_state_clean() -> bool:
 
 def backend_compile_and_load(*_: Any, **__: Any) -> Any:
     """Raise: libraries replace this function to hook into compilation, which sagax refuses."""
-    raise NotImplementedError("sagax compiles by other ways: see sagax.jit(f).lower(...).compile()")
+    raise worded(
+        NotImplementedError("sagax compiles by other ways: see sagax.jit(f).lower(...).compile()")
+    )
 
 
 class ExtendedDType:
@@ -113,8 +116,8 @@ def prefix_errors(
     """Return functions, one for each mismatch, from the name of `prefix_tree` to the error."""
 
     def error(difference: Any) -> Callable[[str], ValueError]:
-        return lambda name: ValueError(
-            f"pytree structure error: {dataclasses.replace(difference, left_name=name)}"
+        return lambda name: worded(
+            ValueError(f"pytree structure error: {dataclasses.replace(difference, left_name=name)}")
         )
 
     return [*map(error, trees.prefix_mismatch(prefix_tree, full_tree, is_leaf=is_leaf))]

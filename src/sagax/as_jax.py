@@ -27,6 +27,7 @@ import sagax
 from sagax._jax_internals import INTERNALS, JAX_VERSION, JAX_VERSION_INFO, PUBLIC, find_name
 from sagax._src import config
 from sagax._src.api.jit import JitFunction
+from sagax._src.languages.choice import worded
 
 _OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
 
@@ -41,7 +42,7 @@ class _Alias(ModuleType):
             found = getattr(sagax, name)
         except AttributeError:
             if _is_import(caller := sys._getframe(1)):
-                raise ImportError(_not_here(f"jax.{name}", _asking(caller))) from None
+                raise worded(ImportError(_not_here(f"jax.{name}", _asking(caller)))) from None
             raise AttributeError(
                 f"module 'jax' (sagax {sagax.__version__} as jax) has no attribute {name!r}"
             ) from None
@@ -93,14 +94,16 @@ class _Internal(ModuleType):
         except AttributeError:
             caller = sys._getframe(1)
             text = _not_here(f"{self.__name__}.{name}", _asking(caller))
-            raise (ImportError if _is_import(caller) else AttributeError)(text) from None
+            raise worded((ImportError if _is_import(caller) else AttributeError)(text)) from None
         self.__dict__[name] = found
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
         if not name.startswith("__") and f"{self.__name__}.{name}"[4:] not in INTERNALS:
-            raise AttributeError(
-                f"{self.__name__}.{name} cannot be replaced: `jax` means sagax in this process, which does not work through it"
+            raise worded(
+                AttributeError(
+                    f"{self.__name__}.{name} cannot be replaced: `jax` means sagax in this process, which does not work through it"
+                )
             )
         super().__setattr__(name, value)
 
@@ -177,7 +180,7 @@ class _Finder(importlib.abc.MetaPathFinder):
         found = None if fullname.startswith("jax._src.") else _find_public(real)
         if found is None:
             text = f"No module named {fullname!r}: {_not_here(fullname, _asking(sys._getframe(1)))}"
-            raise ModuleNotFoundError(text, name=fullname)
+            raise worded(ModuleNotFoundError(text, name=fullname))
         spec = importlib.machinery.ModuleSpec(
             fullname, _Loader(real), origin=found.origin, is_package=True
         )
@@ -210,9 +213,11 @@ def install() -> None:
     """Make `jax` mean sagax in this process; does nothing the second time."""
     existing = sys.modules.get("jax")
     if existing is not None and not getattr(existing, "__sagax_alias__", False):
-        raise ImportError(
-            "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
-            "first, or start the program with `python -m sagax run`"
+        raise worded(
+            ImportError(
+                "sagax.as_jax must be imported before jax: the real jax is already imported in this process. Put `import sagax.as_jax` "
+                "first, or start the program with `python -m sagax run`"
+            )
         )
     # libraries recognize jitted functions by the name of their type
     JitFunction.__name__ = JitFunction.__qualname__ = "PjitFunction"

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax._src.runtime import devices
 from sagax._src.runtime.distributed import cluster_env, process
 from sagax._src.runtime.distributed.process import DistributedError
@@ -82,9 +83,11 @@ def initialize(
     if verify_secure_credentials or any(
         (mtls_cert_file, mtls_key_file, mtls_ca_file, mtls_peer_uri_prefix)
     ):
-        raise NotImplementedError(
-            "distributed.initialize: sagax does not encrypt the connections between processes; leave "
-            "the mtls arguments out, and use a network that only they are in"
+        raise worded(
+            NotImplementedError(
+                "distributed.initialize: sagax does not encrypt the connections between processes; leave "
+                "the mtls arguments out, and use a network that only they are in"
+            )
         )
     identity, ids = _resolve_identity(
         coordinator_address, num_processes, process_id, local_device_ids, cluster_detection_method

@@ -14,17 +14,23 @@ import english_texts
 import sagax
 import sagax.numpy as snp
 from sagax import lax
+from sagax._plan import search, timing
+from sagax._plan import warnings as plan_warnings
+from sagax._plan.failures import plan_failures
+from sagax._plan.hlo import SourceLine
 from sagax._report import compare
 from sagax._report import page as page_of_report
 from sagax._src import config
+from sagax._src.api import compile_log
 from sagax._src.diagnostics import loop_bars, status_line, wording
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust
 from sagax._src.diagnostics.render import as_json, page, plain
-from sagax._src.languages import chinese
+from sagax._src.languages import chinese, choice
 from sagax._src.languages.choice import fill, language_of, word
 from sagax._src.languages.translation import placeholders, translate, translate_message
 from sagax._src.languages.widths import columns, cut, wrap
 from sagax._src.runtime import compilation_cache, progress
+from sagax.sharding import PartitionSpec as P
 
 normal = english_texts.normal
 HAN = re.compile("[\u4e00-\u9fff]")
@@ -44,7 +50,26 @@ IMPOSSIBLE = {
     "__sagax_statement__",
     "__sagax_pair__",
     "__sagax_store__",
+    "unreduced and unreduced cannot have common mesh axes",
 }
+
+# Python's own words, and what only a bug of sagax says: these are English in each language.
+ENGLISH_ALONE = {
+    "module {package} has no attribute {name}",
+    "{__name__} object has no attribute {name}",
+    "module 'jax' (sagax {__version__} as jax) has no attribute {name}",
+    "module 'sagax.profiler' has no attribute {name}",
+    "{name} captured constants",
+    "constants in a jaxpr of {name}",
+    "a jaxpr captured values while it was discharged",
+    "a scan body captured values while it was lowered",
+    "a staged rule is run with its captured values",
+}
+
+
+@functools.cache
+def english_alone() -> set[str]:
+    return set(map(normal, ENGLISH_ALONE))
 
 
 @functools.cache
@@ -74,14 +99,48 @@ def test_no_text_is_missing(group):
 
 def test_no_message_of_an_exception_or_warning_is_missing():
     """Of a message "dot_general: the sizes differ", what follows the name is looked up as well."""
-    found = english_texts.messages()
+    plain = {text: place for text, (place, _) in english_texts.plain_exceptions().items()}
+    found = {**plain, **english_texts.messages()}
     assert len(found) > 1000
     missing = {
         text: place
         for text, place in found.items()
-        if not is_worded(text) and not is_worded(re.sub(r"^(?:\{function\}|[\w.]+): ", "", text))
+        if normal(text) not in english_alone()
+        and not is_worded(text)
+        and not is_worded(re.sub(r"^(?:[\w.]*\{function\}|[\w.]+): ", "", text))
     }
     assert missing == {}
+
+
+def test_each_exception_of_python_gets_a_note():
+    """`raise TypeError("...")` shows its Chinese text only by `worded`, and only if the catalogue has it."""
+    found = english_texts.plain_exceptions()
+    assert len(found) > 100
+    assert "tree.dataclass: a class is needed; got {cls}, an instance of {__name__}." in found
+    without = {
+        text: place
+        for text, (place, worded) in found.items()
+        if not worded and normal(text) not in english_alone()
+    }
+    assert without == {}
+
+
+def test_a_plain_exception_without_a_note_is_found(tmp_path):
+    """Also one with a class that a condition chooses; words of a loop are expanded, names of arguments are not."""
+    source = tmp_path / "module.py"
+    source.write_text(
+        "def f(x, size, lower, upper):\n"
+        "    for what, found in (('contracting', 1), ('batch', 2)):\n"
+        "        raise (TypeError if x else ValueError)(f'{what} dimensions differ')\n"
+        "    for name, bound in (('lower', lower), ('upper', upper)):\n"
+        "        raise worded(ValueError(f'{name} must be an integer'))\n"
+    )
+    found = english_texts.plain_exceptions([english_texts._Module(source)])
+    assert {text: worded for text, (_, worded) in found.items()} == {
+        "contracting dimensions differ": False,
+        "batch dimensions differ": False,
+        "{name} must be an integer": True,
+    }
 
 
 def test_messages_are_collected():
@@ -126,7 +185,7 @@ def test_no_template_is_twice_in_the_catalogue():
     parts = [
         value
         for name, value in vars(chinese).items()
-        if name.isupper() and name not in ("CATALOGUE", "FRAMES", "LABEL_FRAMES", "PAGES")
+        if name.isupper() and name not in ("CATALOGUE", "FRAMES", "LABEL_FRAMES", "PAGES", "TABLES")
     ]
     assert sum(map(len, parts)) == len(CATALOGUE)
 
@@ -327,6 +386,52 @@ def test_trees_that_cannot_be_flattened():
     )
 
 
+PLAIN: list[tuple[Any, str]] = [
+    (lambda: sagax.tree_util.tree_reduce(max, []), "tree_reduce：树没有叶子，也没有给出初始值"),
+    (lambda: sagax.tree.leaves([1], is_leaf=1), "tree_leaves：is_leaf 必须是从子树到 bool 的函数"),
+    (lambda: sagax.config.update("lan", "zh"), "sagax 没有选项 'lan'：是否想用 'lang'？"),
+    (lambda: sagax.config.update("lang", "fr"), "选项 'lang' 必须是 'en', 'zh' 之一"),
+    (lambda: len(snp.ones(())), "对没有长度的对象使用 len()"),
+    (lambda: snp.ones(3).permute, "对象没有属性 'permute'；请使用 x.transpose(axes)"),
+    (lambda: snp.cat, "模块 'sagax.numpy' 没有属性 'cat'；请使用 snp.concatenate(arrays, axis)"),
+    (lambda: sagax.tree_util.register_dataclass(int, ["a"], None), "int 给出了 data_fields，而没有"),
+    (lambda: config.Kind("an int"), "Kind() 需要字段 'check'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "chinese_text"), PLAIN, ids=[text for _, text in PLAIN])
+def test_exceptions_of_python(call, chinese_text):
+    """The class and the English message are the same in each language; the note comes below."""
+    with pytest.raises(Exception) as english:
+        call()
+    with sagax.config.context(lang="zh"), pytest.raises(Exception) as caught:
+        call()
+    assert type(caught.value).__module__ == "builtins"
+    assert type(caught.value) is type(english.value)
+    assert str(caught.value) == str(english.value)
+    (note,) = caught.value.__notes__
+    assert chinese_text in note and not HAN.search(str(caught.value))
+    assert not hasattr(english.value, "__notes__")
+
+
+def test_exceptions_of_python_before_the_settings_are_read(monkeypatch):
+    """What `config` raises while it reads the environment is worded by the environment."""
+    monkeypatch.setattr(choice, "current_language", lambda: language_of({"SAGAX_LANG": "zh"}))
+    error = choice.worded(ValueError("the option 'lang' must be an int; got 1.5 of type float"))
+    assert error.__notes__ == ["选项 'lang' 必须是整数；得到的是类型 float 的 1.5"]
+    key = choice.worded(KeyError("dimension variable 'b' has no value; there are values for: none"))
+    assert key.__notes__ == ["维度变量 'b' 没有值；没有任何变量有值"]
+    assert not hasattr(choice.worded(ValueError("nothing like this is known")), "__notes__")
+
+
+def test_words_of_loops_are_in_the_sentence():
+    with sagax.config.context(lang="zh"):
+        with pytest.raises(ValueError) as caught:
+            lax.dot_general(snp.ones((2, 3)), snp.ones((3, 2)), (((0,), (0,)), ((), ())))
+        first = str(caught.value).splitlines()[0]  # the text is made when it is read
+    assert "要求缩并维度的大小相同" in first
+
+
 @pytest.mark.parametrize(
     ("text", "options"),
     [
@@ -402,6 +507,84 @@ def test_a_page_of_a_report():
     assert head.split() == ["函数", "一次运行", "编译", "编译次数", "合计"]
     assert columns(head[: head.index("编译次数")]) == row.index("1 -> 1")
     assert last.startswith("全部")
+
+
+def test_the_table_of_compilations(monkeypatch):
+    monkeypatch.setattr(compile_log, "_known", OrderedDict())
+
+    def step(x: Any, n: int) -> Any:
+        return x + n
+
+    step_jit = sagax.jit(step, static_argnums=1)
+    for n in range(5):
+        step_jit(snp.ones(2), n)
+    with sagax.config.context(lang="zh"):
+        head, row, advice = sagax.explain_compiles().splitlines()
+    assert head.split() == [
+        "函数",
+        "次数",
+        "追踪/秒",
+        "降级/秒",
+        "XLA/秒",
+        "取自缓存",
+        "定义位置",
+        "变化",
+    ]
+    assert columns(head[: head.index("次数")]) == row.index("5 ")
+    assert row.endswith("（静态）：0，1，2，……（共 5 个）")
+    assert advice.startswith("对 step 的建议：")
+    assert advice.endswith("请让它被追踪")
+    english = sagax.explain_compiles()
+    assert english.startswith("function ") and not HAN.search(english)
+
+
+def english_words(text: str, *names: str) -> list[str]:
+    """Return the words of a text that are neither names nor in backquotes, parentheses of code or units."""
+    for name in names:
+        text = text.replace(name, "")
+    return re.findall(r"\b[a-z]{3,}\b", text)
+
+
+def test_reports_of_plans(tmp_path):
+    struct = sagax.ShapeDtypeStruct((64, 48), "float32")
+
+    def product(x: Any) -> Any:
+        return x @ x.T
+
+    found = sagax.plan(product, struct, mesh={"data": 8}, in_shardings=P("data"), hardware="h100-8")
+    english, data = str(found), found.json()
+    with sagax.config.context(lang="zh"):
+        text = str(found)
+        found.page(str(tmp_path / "plan.html"))
+        assert found.json() == data
+    assert not HAN.search(english)
+    assert text.startswith("product，在 h100-8 上：8 个设备（data 8）；均按一个设备计")
+    assert all(columns(line) <= 80 for line in text.splitlines())
+    assert len(text.splitlines()) == len(english.splitlines())
+    names = ("product", "data", "test_chinese.py", "all-gather", "float", "transpose")
+    assert english_words(text, *names) == []
+    page = (tmp_path / "plan.html").read_text(encoding="utf-8")
+    assert '<html lang="zh">' in page and "完全不重叠时的时间线" in page
+
+
+def test_warnings_and_searches_of_plans():
+    place = SourceLine("model.py", 3)
+    idle = "nothing is cut along 'x': its 8 devices all do the same work"
+    caution = plan_warnings.Warning("loop", idle, "count them apart", place, 0)
+    mesh = {"data": 8, "tensor": 4}
+    wide = "excluded: x has 60 rows, which 8 devices do not divide"
+    tried = search.Search([search.Candidate(mesh, None, None, wide)])
+    with sagax.config.context(lang="zh"):
+        assert str(caution) == (
+            "没有沿 'x' 切分任何东西：它的 8 个设备都做同样的工作，位于 model.py:3；请另行统计"
+        )
+        head, first, why = str(tried).splitlines()
+        failures = str(plan_failures(4096, save_seconds=30.0, step_seconds=2.0))
+    assert head.split() == ["网格", "最好情形", "最坏情形", "内存"]
+    assert (first, why) == ("data 8, tensor 4", "  已排除：x 有 60 行，不能被 8 个设备整除")
+    assert failures.startswith("4,096 个设备平均每") and not english_words(failures, "Young", "min")
+    for resource in (timing.COMPUTE, timing.MEMORY, timing.LINK, timing.NETWORK):
+        assert not re.search("[a-z]{3}", translate(f"1.5 s more of {resource}"))
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from sagax._src.diagnostics.errors import (
     TracerIntegerConversionError,
 )
 from sagax._src.diagnostics.spans import display_path
+from sagax._src.languages.choice import worded
 from sagax._src.primitives.structural import convert
 
 MIN_SCAN_LENGTH = 16  # iterations from which on a `for` over a range becomes a scan
@@ -45,9 +46,11 @@ class Unset:
 
     def _sx_raise(self, *_: Any) -> Any:
         name = self._sx_name
-        raise UnboundLocalError(
-            self._sx_why
-            or f"cannot access local variable {name!r} where it is not associated with a value"
+        raise worded(
+            UnboundLocalError(
+                self._sx_why
+                or f"cannot access local variable {name!r} where it is not associated with a value"
+            )
         )
 
     __getattr__ = _sx_raise

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sagax._plan.report import duration
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.diagnostics.wording import in_users_language as say
 
 # 419 unexpected interruptions of 16,384 H100 in 54 days: "The Llama 3 Herd of Models", arXiv:2407.21783,
 # section 3.3.4.
@@ -32,11 +33,16 @@ class FailurePlan:
     steps: int | None  # between checkpoints, if the duration of a step is known
 
     def __str__(self) -> str:
-        steps = f", every {self.steps:,} steps" if self.steps else ""
-        return (
-            f"{self.devices:,} devices fail every {_hours(self.between_failures)}; save for "
-            f"{duration(self.save)} every {_hours(self.daly)}{steps} (Young: {_hours(self.young)}); "
-            f"{self.efficiency:.1%} of the time goes into steps that count"
+        return say(
+            "{devices} devices fail every {between}; save for {save} every {daly}{steps} (Young: {young}); "
+            "{efficiency} of the time goes into steps that count",
+            devices=f"{self.devices:,}",
+            between=_hours(self.between_failures),
+            save=duration(self.save),
+            daly=_hours(self.daly),
+            steps=say(", every {count} steps", count=f"{self.steps:,}") if self.steps else "",
+            young=_hours(self.young),
+            efficiency=f"{self.efficiency:.1%}",
         )
 
 

@@ -13,10 +13,14 @@ from sagax._plan.groups import nodes_of
 from sagax._plan.hlo import SourceLine
 from sagax._plan.timing import MEASURED, PUBLISHED, Span
 from sagax._report.page import code, document, format_bytes, format_number, table
+from sagax._src import config
 from sagax._src.diagnostics.spans import display_path
+from sagax._src.diagnostics.wording import in_users_language as say
+from sagax._src.languages.widths import columns, cut, pad, wrap
 
 _WIDTH = 80
 _SHOWN = 12  # collectives and buffers in the text
+_HEADS = ("kind", "bytes", "times", "axis", "where", "source")
 
 
 def duration(seconds: float) -> str:
@@ -49,50 +53,60 @@ def spread_text(c: Collective, per_node: int) -> str:
 def _shares() -> str:
     """Say how long steps took that were measured and published."""
     (least, most), (low, high) = PUBLISHED, MEASURED
-    return f"runs took {least:.1f} to {most:.1f} of the latter, on shared CPU cores {low:.1f} to {high:.1f}"
+    return say(
+        "runs took {least} to {most} of the latter, on shared CPU cores {low} to {high}",
+        least=f"{least:.1f}",
+        most=f"{most:.1f}",
+        low=f"{low:.1f}",
+        high=f"{high:.1f}",
+    )
 
 
 def text(plan: Costs) -> str:
     """Return the table of a plan."""
     t, m, f = plan.timing, plan.memory, plan.flops
     mesh = ", ".join([f"{name} {plan.mesh.shape[name]}" for name in plan.mesh.axis_names])
+    peak = ""
+    if m.peak != m.without_widening:
+        peak = say(" (as compiled here, {size})", size=format_bytes(m.peak))
     lines = [
-        f"{plan.name} on {plan.hardware.name}: {plan.devices} devices ({mesh}); all for one device",
+        say(
+            "{step} on {hardware}: {devices} devices ({mesh}); all for one device",
+            step=plan.name,
+            hardware=plan.hardware.name,
+            devices=plan.devices,
+            mesh=mesh,
+        ),
         "",
-        f"time         {duration(t.best)} (all overlaps) to {duration(t.worst)} (nothing does)",
-        f"             most of it: {t.dominating}",
-        f"             {_shares()}",
-        f"utilization  {t.utilization[0]:.1%} to {t.utilization[1]:.1%} of the peak of matrix products",
-        f"FLOPs        {format_number(f.dot + f.convolution)} in products, {format_number(f.elementwise)} "
-        f"elementwise, {format_number(f.transcendental)} transcendental",
-        f"traffic      {format_bytes(plan.bytes)} of memory, "
-        f"{format_bytes(sum(c.total_bytes for c in plan.collectives))} in collectives",
-        f"memory       {format_bytes(m.without_widening)} of {format_bytes(plan.hardware.memory)}"
-        + (f" (as compiled here, {format_bytes(m.peak)})" if m.peak != m.without_widening else ""),
+        _fact("time", "{best} (all overlaps) to {worst} (nothing does)",
+              best=duration(t.best), worst=duration(t.worst)),
+        _fact("", "most of it: {resource}", resource=say(t.dominating)),
+        _fact("", "{shares}", shares=_shares()),
+        _fact("utilization", "{worst} to {best} of the peak of matrix products",
+              worst=f"{t.utilization[0]:.1%}", best=f"{t.utilization[1]:.1%}"),
+        _fact("FLOPs", "{products} in products, {elementwise} elementwise, {transcendental} transcendental",
+              products=format_number(f.dot + f.convolution), elementwise=format_number(f.elementwise),
+              transcendental=format_number(f.transcendental)),
+        _fact("traffic", "{memory} of memory, {exchanged} in collectives", memory=format_bytes(plan.bytes),
+              exchanged=format_bytes(sum(c.total_bytes for c in plan.collectives))),
+        _fact("memory", "{size} of {available}{peak}", size=format_bytes(m.without_widening),
+              available=format_bytes(plan.hardware.memory), peak=peak),
         "",
-        _row("resource", "busy, at peak rate", "waited for, no overlap"),
-    ]
-    lines += [_row(name, duration(t.busy[name]), duration(t.waits[name])) for name in t.busy]
-    lines += ["", _row("memory", "bytes", "")]
-    lines += [_row(name, format_bytes(size), "") for name, size in m.categories.items()]
-    lines += ["", "largest in memory"]
+        _row(say("resource"), say("busy, at peak rate"), say("waited for, no overlap")),
+    ]  # fmt: skip
+    lines += [_row(say(name), duration(t.busy[name]), duration(t.waits[name])) for name in t.busy]
+    lines += ["", _row(say("memory"), say("bytes"), "")]
+    lines += [_row(say(name), format_bytes(size), "") for name, size in m.categories.items()]
+    lines += ["", say("largest in memory")]
     lines += [
-        _cells((10, format_bytes(b.bytes)), (18, b.category), (0, f"{b.name} {b.type}"))
+        _cells((10, format_bytes(b.bytes)), (18, say(b.category)), (0, f"{b.name} {b.type}"))
         + _at(b.source)
         for b in m.largest(6)
     ]
     if plan.collectives:
-        lines += ["", f"collectives ({len(plan.collectives)})"]
-        lines.append(
-            _cells(
-                (19, "kind"),
-                (10, "bytes"),
-                (6, "times"),
-                (14, "axis"),
-                (14, "where"),
-                (0, "source"),
-            )
-        )
+        lines += ["", say("collectives ({count})", count=len(plan.collectives))]
+        heads = zip((19, 10, 6, 14, 14, 0), map(say, _HEADS), strict=True)
+        lines.append(_cells(*heads))
         shown = merged(plan.collectives)
         for c in shown[:_SHOWN]:
             lines.append(
@@ -101,31 +115,37 @@ def text(plan: Costs) -> str:
                     (10, format_bytes(c.bytes)),
                     (6, str(c.times)),
                     (14, c.axis),
-                    (14, spread_text(c, plan.hardware.chips_per_node)),
+                    (14, say(spread_text(c, plan.hardware.chips_per_node))),
                     (0, _short_source(c.source)),
                 )
             )
         if len(shown) > _SHOWN:
             rest = shown[_SHOWN:]
             size = format_bytes(sum(c.total_bytes for c in rest))
-            lines.append(f"and {len(rest)} smaller ones, {size} in a step")
+            lines.append(
+                say("and {count} smaller ones, {size} in a step", count=len(rest), size=size)
+            )
     if plan.warnings:
-        lines += ["", "warnings"]
+        lines += ["", say("warnings")]
         for w in plan.warnings:
             lines += _wrapped(str(w))
-    return "\n".join([line if len(line) <= _WIDTH else _cut(line) for line in lines])
+    return "\n".join([line if columns(line) <= _WIDTH else _cut(line) for line in lines])
 
 
 def _cut(line: str) -> str:
-    return line[: _WIDTH - 3] + "..."
+    return cut(line, _WIDTH - 3) + "..."
+
+
+def _fact(label: str, template: str, /, **facts: str) -> str:
+    return pad(say(label) if label else "", 13) + say(template, **facts)
 
 
 def _row(first: str, second: str, third: str) -> str:
-    return f"{first:<22}{second:>20}{third:>26}".rstrip()
+    return (pad(first, 22) + pad(second, 20, right=True) + pad(third, 26, right=True)).rstrip()
 
 
 def _cells(*cells: tuple[int, str]) -> str:
-    return "".join([s if not n else f"{s[: n - 1]:<{n}}" for n, s in cells]).rstrip()
+    return "".join([pad(cut(s, n - 1), n) if n else s for n, s in cells]).rstrip()
 
 
 def _at(place: SourceLine) -> str:
@@ -137,6 +157,8 @@ def _short_source(place: SourceLine) -> str:
 
 
 def _wrapped(sentence: str) -> list[str]:
+    if columns(sentence) != len(sentence):
+        return wrap(f"- {sentence}", _WIDTH, "  ")
     lines, current = [], "-"
     for word in sentence.split(" "):
         if len(current) + 1 + len(word) > _WIDTH and current.strip(" -"):
@@ -219,14 +241,14 @@ _COLORS = {"compute": "#3b6fd4", "memory": "#7aa66b", "link": "#d98b2b", "networ
 def page(plan: Costs) -> str:
     """Return a plan as a page, with a timeline of the worst case."""
     t, m = plan.timing, plan.memory
-    title = f"{plan.name} on {plan.hardware.name}"
+    title = say("{step} on {hardware}", step=plan.name, hardware=plan.hardware.name)
     resources = [
-        [html.escape(name), duration(t.busy[name]), duration(t.waits[name])] for name in t.busy
+        [html.escape(say(name)), duration(t.busy[name]), duration(t.waits[name])] for name in t.busy
     ]
     buffers = [
         [
             code(b.name),
-            html.escape(b.category),
+            html.escape(say(b.category)),
             code(b.type),
             html.escape(source_text(b.source)),
             format_bytes(b.bytes),
@@ -237,7 +259,7 @@ def page(plan: Costs) -> str:
         [
             c.kind,
             html.escape(c.axis),
-            spread_text(c, plan.hardware.chips_per_node),
+            say(spread_text(c, plan.hardware.chips_per_node)),
             html.escape(f"{c.operation} {source_text(c.source)}"),
             str(c.times),
             format_bytes(c.bytes),
@@ -245,30 +267,44 @@ def page(plan: Costs) -> str:
         ]
         for c in merged(plan.collectives)
     ]
-    categories = [[html.escape(k), format_bytes(v)] for k, v in m.categories.items()]
+    categories = [[html.escape(say(k)), format_bytes(v)] for k, v in m.categories.items()]
     noted = "".join([f"<li>{html.escape(str(w))}</li>" for w in plan.warnings])
+    shares = _shares()
+    summary = say(
+        "{devices} devices ({mesh}). A step takes between {best}, if everything overlaps, and {worst}, if "
+        "nothing does; most of it: {resource}. {shares}. All figures are for one device.",
+        devices=f"{plan.devices:,}",
+        mesh=html.escape(str(dict(plan.mesh.shape))),
+        best=duration(t.best),
+        worst=duration(t.worst),
+        resource=say(t.dominating),
+        shares=shares[:1].upper() + shares[1:],
+    )
+    origins = say("Figures of the hardware: {sources}", sources="; ".join(plan.hardware.sources))
     body = [
         f"<h1>{html.escape(title)}</h1>",
-        f"<p>{plan.devices:,} devices ({html.escape(str(dict(plan.mesh.shape)))}). A step takes between "
-        f"{duration(t.best)}, if everything overlaps, and {duration(t.worst)}, if nothing does; "
-        f"most of it: {t.dominating}. {_shares().capitalize()}. All figures are for one device.</p>",
-        "<h3>Timeline, if nothing overlaps</h3>",
+        f"<p>{summary}</p>",
+        _heading("Timeline, if nothing overlaps"),
         _timeline(t.spans),
-        "<h3>Resources</h3>",
+        _heading("Resources"),
         table("resources", ["resource", "busy, at peak rate#", "waited for#"], resources),
-        "<h3>Memory</h3>",
+        _heading("Memory"),
         table("categories", ["category", "bytes#"], categories),
         table("buffers", ["what", "category", "type", "source", "bytes#"], buffers),
-        "<h3>Collectives</h3>",
+        _heading("Collectives"),
         table(
             "collectives",
             ["kind", "axis", "where", "for", "times#", "bytes#", "bytes in a step#"],
             exchanged,
         ),
-        f"<h3>Warnings</h3><ul>{noted}</ul>" if noted else "",
-        f"<p class='muted'>Figures of the hardware: {html.escape('; '.join(plan.hardware.sources))}</p>",
+        f"{_heading('Warnings')}<ul>{noted}</ul>" if noted else "",
+        f"<p class='muted'>{html.escape(origins)}</p>",
     ]
-    return document(title, "\n".join(body))
+    return document(title, "\n".join(body), config.current().lang)
+
+
+def _heading(text: str) -> str:
+    return f"<h3>{say(text)}</h3>"
 
 
 def _timeline(spans: Sequence[Span], width: float = 1000.0, rows: int = 400) -> str:
@@ -282,7 +318,7 @@ def _timeline(spans: Sequence[Span], width: float = 1000.0, rows: int = 400) -> 
         if s.event.collective is not None:
             kind = "network" if s.network > s.link else "link"
         if s.seconds >= smallest and s.seconds:
-            times = f", {s.event.times} times" if s.event.times > 1 else ""
+            times = say(", {count} times", count=s.event.times) if s.event.times > 1 else ""
             label = (
                 f"{s.event.operation or s.event.kind} {source_text(s.event.source)}: "
                 f"{duration(s.seconds)}{times}"
@@ -295,7 +331,7 @@ def _timeline(spans: Sequence[Span], width: float = 1000.0, rows: int = 400) -> 
         at += s.seconds
     names = "".join(
         [
-            f'<text x="2" y="{y * 24 + 15}" font-size="11" fill="currentColor" opacity=".6">{name}</text>'
+            f'<text x="2" y="{y * 24 + 15}" font-size="11" fill="currentColor" opacity=".6">{say(name)}</text>'
             for name, y in lanes.items()
         ]
     )

@@ -23,6 +23,9 @@ from sagax._src.core.meshes import PartitionSpec
 from sagax._src.core.shardings import ShardingError
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.diagnostics.spans import display_path
+from sagax._src.diagnostics.wording import in_users_language as say
+from sagax._src.diagnostics.wording import localized
+from sagax._src.languages.widths import pad
 
 AXES = ("data", "fsdp", "tensor", "sequence", PIPELINE)
 _SMALL = 1 << 16  # arrays with fewer elements are not cut
@@ -72,19 +75,21 @@ class Search:
         )
 
     def __str__(self) -> str:
-        lines = [f"{'mesh':<34}{'best case':>11}{'worst case':>12}{'memory':>11}"]
+        lines = [_row(say("mesh"), say("best case"), say("worst case"), say("memory"))]
         for c in self.candidates:
             if c.plan is None:
-                lines.append(f"{c.name:<34}{'':>34}")
+                lines.append(c.name)
             else:
                 t, size = c.plan.timing, c.plan.memory.without_widening
-                lines.append(
-                    f"{c.name:<34}{duration(t.best):>11}{duration(t.worst):>12}"
-                    f"{format_bytes(size):>11}"
-                )
+                lines.append(_row(c.name, duration(t.best), duration(t.worst), format_bytes(size)))
             if c.reason:
-                lines += [f"  {c.reason}"]
+                lines += [f"  {localized(c.reason)}"]
         return "\n".join([line.rstrip() for line in lines])
+
+
+def _row(name: str, best: str, worst: str, memory: str) -> str:
+    cells = pad(best, 11, right=True), pad(worst, 12, right=True), pad(memory, 11, right=True)
+    return pad(name, 34) + "".join(cells)
 
 
 def search(

@@ -14,6 +14,8 @@ from sagax._plan.memory import OTHER, Memory, argument_roles
 from sagax._plan.partition import Leaf, Partitioned, all_eqns
 from sagax._report.page import format_bytes
 from sagax._src.diagnostics.spans import user_span
+from sagax._src.diagnostics.wording import in_users_language as say
+from sagax._src.diagnostics.wording import localized
 
 _SHARE_OF_MEMORY = 0.01  # copies smaller than this share of the memory are not worth a warning
 _SHARE_OF_TRAFFIC = 0.05  # nor are exchanges below this share of all exchanged bytes
@@ -36,8 +38,10 @@ class Warning:
     bytes: int
 
     def __str__(self) -> str:
-        where = f" at {self.source}" if self.source != NOWHERE else ""
-        return f"{self.message}{where}; {self.fix}"
+        message, fix = localized(self.message), localized(self.fix)
+        if self.source != NOWHERE:
+            return say("{message} at {source}; {fix}", message=message, source=self.source, fix=fix)
+        return say("{message}; {fix}", message=message, fix=fix)
 
 
 def find(program: Partitioned, counts: Counts, memory: Memory, hardware: Hardware) -> list[Warning]:

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 from sagax._report.page import format_seconds
 from sagax._src.diagnostics.wording import localized
-from sagax._src.languages.widths import columns
+from sagax._src.languages.widths import columns, pad
 
 
 @dataclass(frozen=True)
@@ -92,10 +92,7 @@ def table(old: dict[str, Totals], new: dict[str, Totals]) -> str:
     whole = [sum(_total(side, n) for n in side) for side in (old, new)]
     rows.append((localized("all"), "", "", "", "", "", _change(*whole), _ratio(*whole)))
     widths = [max(columns(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = [
-        "  ".join(cell + " " * (w - columns(cell)) for cell, w in zip(row, widths, strict=True))
-        for row in rows
-    ]
+    lines = ["  ".join(pad(cell, w) for cell, w in zip(row, widths, strict=True)) for row in rows]
     return "\n".join(line.rstrip() for line in lines)
 
 

@@ -25,7 +25,8 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from sagax._src import fork_locks, tuning
 from sagax._src.frozen_class import record
-from sagax._src.languages.choice import language_of
+from sagax._src.languages import choice as languages
+from sagax._src.languages.choice import language_of, worded
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -583,17 +584,17 @@ def _normal(values: tuple[Any, ...]) -> tuple[Any, ...]:
 def _find(name: str) -> Option:
     option = _BY_NAME.get(name) if isinstance(name, str) else None
     if option is None:
-        raise AttributeError(_unknown(name))
+        raise _unknown(name)
     return option
 
 
-def _unknown(name: Any) -> str:
+def _unknown(name: Any) -> AttributeError:
     import difflib  # 2 ms, for this message only
 
     near = difflib.get_close_matches(str(name), _BY_NAME, 3, 0.7)
     near = list(dict.fromkeys(_BY_NAME[n].name for n in near))
     advice = f"did you mean {' or '.join(map(repr, near))}?" if near else "see sagax.config.values"
-    return f"sagax has no option {name!r}: {advice}"
+    return worded(AttributeError(f"sagax has no option {name!r}: {advice}"))
 
 
 Changes = tuple[tuple[str, Any], ...]
@@ -613,10 +614,9 @@ def _checked(option: Option, value: Any) -> Any:
     try:
         return option.kind.check(value)
     except ValueError:
-        raise ValueError(
-            f"the option {option.name!r} must be {option.kind.words}; got {value!r}"
-            f" of type {type(value).__name__}"
-        ) from None
+        got = f"{value!r} of type {type(value).__name__}"
+        text = f"the option {option.name!r} must be {option.kind.words}; got {got}"
+        raise worded(ValueError(text)) from None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -652,9 +652,8 @@ def _parsed(variable: str, option: Option, words: str) -> Any:
     try:
         return option.kind.parse(words.strip())
     except ValueError:
-        raise ValueError(
-            f"the environment variable {variable} must be {option.kind.words}; it is {words!r}"
-        ) from None
+        text = f"the environment variable {variable} must be {option.kind.words}; it is {words!r}"
+        raise worded(ValueError(text)) from None
 
 
 # --- the settings in force ---------------------------------------------------------------------
@@ -710,6 +709,9 @@ def current() -> Settings:
     return thread.settings
 
 
+languages.current_language = lambda: thread.settings.lang
+
+
 _fixed: dict[str, tuple[str, Callable[[Any], bool]]] = {}
 
 
@@ -728,10 +730,9 @@ def _check_fixed(changes: Changes) -> None:
     for name, value in changes:
         reason, fits = _fixed.get(name, ("", None))
         if fits is not None and value != getattr(process.settings, name) and not fits(value):
-            raise RuntimeError(
-                f"the option {name!r} cannot be set to {value!r} any more, because {reason}. Set it before"
-                f" anything is computed, or in the environment: JAX_{name.upper()}={value}"
-            )
+            todo = f"in the environment: JAX_{name.upper()}={value}"
+            text = f"the option {name!r} cannot be set to {value!r} any more, because {reason}. "
+            raise worded(RuntimeError(f"{text}Set it before anything is computed, or {todo}"))
 
 
 def update(name: str, value: Any) -> None:
@@ -797,10 +798,8 @@ class Context:
                 _entered.set(entered[:i] + entered[i + 1 :])
                 _refresh()
                 return
-        raise RuntimeError(
-            f"{self!r} was left by a thread that had not entered it. A generator that is inside"
-            " a `with` block of settings must be finished by the thread that started it"
-        )
+        todo = "A generator that is inside a `with` block of settings must be finished by the thread that started it"
+        raise worded(RuntimeError(f"{self!r} was left by a thread that had not entered it. {todo}"))
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
@@ -869,10 +868,9 @@ class State:
         return Context(_set(self._option, _checked(self._option, new_val)))
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            f"the option {self._option.name!r} as an object is neither true nor false; its value"
-            f" is sagax.config.{self._option.name}"
-        )
+        name = self._option.name
+        text = f"the option {name!r} as an object is neither true nor false; its value is sagax.config.{name}"
+        raise worded(TypeError(text))
 
     def __repr__(self) -> str:
         return f"<option {self._option.name} = {self.value!r}>"
@@ -931,10 +929,10 @@ class Config:
             update(option.name, option.kind.parse(value if given else str(not negated)))
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise AttributeError(
-            f"options are not set as attributes: use sagax.config.update({name!r}, {value!r}),"
-            f" or, for a block, `with sagax.config.context({name}={value!r}):`"
-        )
+        block = f"`with sagax.config.context({name}={value!r}):`"
+        call = f"sagax.config.update({name!r}, {value!r})"
+        text = f"options are not set as attributes: use {call}, or, for a block, {block}"
+        raise worded(AttributeError(text))
 
     def __dir__(self) -> Iterator[str]:
         yield from super().__dir__()

@@ -14,6 +14,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from sagax._src.languages.choice import worded
+
 _put = object.__setattr__
 
 
@@ -128,15 +130,19 @@ def _field_values(
     names = fields.names
     given = dict(zip(names, values, strict=False))
     if len(values) > len(names):
-        raise TypeError(f"{cls.__name__}() takes {len(names)} fields, got {len(values)}: {names}")
+        raise worded(
+            TypeError(f"{cls.__name__}() takes {len(names)} fields, got {len(values)}: {names}")
+        )
     for name, value in named.items():
         if name in given:
-            raise TypeError(f"{cls.__name__}() got its field {name!r} twice")
+            raise worded(TypeError(f"{cls.__name__}() got its field {name!r} twice"))
         given[name] = value
     unknown = given.keys() - fields.names
     if unknown:
-        raise TypeError(
-            f"{cls.__name__}() has no field {min(unknown)!r}: they are {', '.join(fields.names)}"
+        raise worded(
+            TypeError(
+                f"{cls.__name__}() has no field {min(unknown)!r}: they are {', '.join(fields.names)}"
+            )
         )
     full = {}
     for name in fields.names:
@@ -147,7 +153,7 @@ def _field_values(
         elif name in fields.factories:
             full[name] = fields.factories[name]()
         else:
-            raise TypeError(f"{cls.__name__}() needs its field {name!r}")
+            raise worded(TypeError(f"{cls.__name__}() needs its field {name!r}"))
     return full
 
 

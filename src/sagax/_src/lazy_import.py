@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from types import CodeType
 from typing import Any
 
+_LANGUAGES = "sagax._src.languages.choice"  # which itself imports this module
 _EXTENDED_ARG = opcode.opmap["EXTENDED_ARG"]
 _IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
@@ -155,11 +156,14 @@ def lazy_names(
         # Python asks packages for names like `__path__` which none of them has.
         path = None if name.startswith("__") else table().get(name)
         if path is None:
-            text = f"module {package!r} has no attribute {name!r}"
             instead = _load(foreign).FUNCTIONS.get(name) if foreign and path is None else None
+            missing = f"module {package!r} has no attribute {name!r}"
             if instead:
-                text += f"; use {instead}"
-            raise AttributeError(text, name=name, obj=sys.modules[package])
+                text = f"{missing}; use {instead}"
+                raise _load(_LANGUAGES).worded(
+                    AttributeError(text, name=name, obj=sys.modules[package])
+                )
+            raise AttributeError(missing, name=name, obj=sys.modules[package])
         home, _, attribute = path.rpartition(".")
         if home == package:
             return _load(path)

@@ -24,6 +24,7 @@ from sagax._src.api.tracing_utils import device_put
 from sagax._src.core.meshes import Mesh, PartitionSpec
 from sagax._src.core.shardings import NamedSharding
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax._src.runtime import devices
 from sagax._src.runtime import devices as runtime_devices
 from sagax._src.runtime.array import ConcreteArray
@@ -211,8 +212,10 @@ def sync_global_devices(name: str) -> None:
     names = session.barrier(f"sync_global_devices({name!r})")
     if names:
         text = ", ".join(f"process {i}: {other}" for i, other in sorted(names.items())[:16])
-        raise AssertionError(
-            f"sync_global_devices name mismatch ({name!r}): the processes are at different points. {text}"
+        raise worded(
+            AssertionError(
+                f"sync_global_devices name mismatch ({name!r}): the processes are at different points. {text}"
+            )
         )
 
 
@@ -229,9 +232,11 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
     message = fail_message or "assert_equal: the processes have different values"
     names = session.barrier(_describe("assert_equal", treedef, values))
     if names:
-        raise AssertionError(
-            f"{message}: they differ in structure or types. "
-            + ", ".join(f"process {i}: {name}" for i, name in sorted(names.items())[:16])
+        raise worded(
+            AssertionError(
+                f"{message}: they differ in structure or types. "
+                + ", ".join(f"process {i}: {name}" for i, name in sorted(names.items())[:16])
+            )
         )
     rows = _gather(_stack_by_process(_to_uint32(values)))
     for number, row in enumerate(rows):
@@ -239,8 +244,10 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
             first, other = (
                 trees.tree_unflatten(treedef, _from_uint32(r, values)) for r in (rows[0], row)
             )
-            raise AssertionError(
-                f"{message}. Expected: {first} (process 0); got: {other} (process {number})."
+            raise worded(
+                AssertionError(
+                    f"{message}. Expected: {first} (process 0); got: {other} (process {number})."
+                )
             )
 
 

@@ -19,6 +19,7 @@ from sagax._src.api.tracing_utils import device_put
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import LazyMethod, lazy_imports
 from sagax._src.primitives.shaping import unstack
 from sagax.numpy._arguments import UnsupportedArgumentError
@@ -243,7 +244,7 @@ def _namespace(self: Any, *, api_version: str | None = None) -> Any:
 
 def _iterate(self: Any) -> Iterator[Any]:
     if not self.ndim:
-        raise TypeError("iteration over a 0-d array")
+        raise worded(TypeError("iteration over a 0-d array"))
     return iter(unstack(self))
 
 
@@ -322,10 +323,12 @@ class _Foreign:
 
     def __get__(self, x: Any, owner: type) -> Any:
         of = owner.__name__ if x is None else builtins.type(x).__name__
-        raise AttributeError(
-            f"{of!r} object has no attribute {self.name!r}; use {self.instead}",
-            name=self.name,
-            obj=x,
+        raise worded(
+            AttributeError(
+                f"{of!r} object has no attribute {self.name!r}; use {self.instead}",
+                name=self.name,
+                obj=x,
+            )
         )
 
 

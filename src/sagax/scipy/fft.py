@@ -17,6 +17,7 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
 from sagax.numpy.fft import Axes, Norm, Sizes
@@ -86,7 +87,7 @@ def idctn(x: Any, type: int = 2, s: Sizes = None, axes: Axes = None, norm: Norm 
 
 def _checked(function: str, x: Any, type: int, norm: str | None) -> Any:
     if type != 2:
-        raise NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented.")
+        raise worded(NotImplementedError(f"scipy.fft.{function}: Only DCT type 2 is implemented."))
     check_choice(f"scipy.fft.{function}", "norm", norm, (None, "backward", "ortho"))
     (x,) = _common.arrays(f"scipy.fft.{function}", x)
     return x if x.dtype.itemsize > 2 else x.astype(snp.float32)

@@ -7,16 +7,33 @@ import html
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sagax._src import fork_locks, trees
 from sagax._src.diagnostics.boundary import function_code, function_name
 from sagax._src.diagnostics.spans import display_path
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import block_all
+
+if TYPE_CHECKING or lazy_imports():  # for the table alone
+    from sagax._src.diagnostics import wording
+    from sagax._src.languages import widths as text_widths
 
 _MAX_FUNCTIONS = 512
 _MAX_SIGNATURES = 32
 _ADVICE_FROM = 5
+_HEADS = (
+    "function",
+    "times",
+    "trace s",
+    "lower s",
+    "XLA s",
+    "loaded",
+    "defined at",
+    "what changed",
+)
+_STATIC = " (static)"  # behind the name of an argument
+_ABSENT = "absent"  # in place of its type
 
 Signature = dict[str, str]
 
@@ -85,7 +102,7 @@ class Counter:
             before = self.compilations[i - 1].signature
             names = dict.fromkeys([*before, *one.signature])
             changed = [
-                f"{n}: {before.get(n, 'absent')}, then {one.signature.get(n, 'absent')}"
+                f"{n}: {before.get(n, _ABSENT)}, then {one.signature.get(n, _ABSENT)}"
                 for n in names
                 if before.get(n) != one.signature.get(n)
             ]
@@ -134,7 +151,7 @@ def record(
     name = function_name(fun)
     signature: Signature = {
         **{n: a.str_short(short_dtypes=False) for n, a in zip(names, avals, strict=False)},
-        **{f"{where} (static)": repr(static)[:40] for where, static in statics},
+        **{f"{where}{_STATIC}": repr(static)[:40] for where, static in statics},
     }
     retained = jaxpr if _retaining else None
     with _lock:
@@ -168,6 +185,11 @@ def timed(entry: Callable[..., Any], counter: Counter, executable: Any) -> Calla
         return result
 
     return call_timed
+
+
+def _text(template: str, /, **facts: object) -> str:
+    """Return an English template in the language of the settings, with the facts in it."""
+    return wording.in_users_language(template, **facts)
 
 
 class CompilesTable(str):
@@ -211,41 +233,53 @@ def explain_compiles() -> CompilesTable:
             for c in found
         ]
         often = {c.name: c for c in found if c.times >= _ADVICE_FROM}
-    head = ("function", "times", "trace s", "lower s", "XLA s", "loaded", "defined at")
-    head = (*head, "what changed")
-    widths = [max(len(row[i]) for row in (head, *rows)) for i in range(len(head) - 1)]
+    head = tuple(map(_text, _HEADS))
+    widths = [
+        max(text_widths.columns(row[i]) for row in (head, *rows)) for i in range(len(head) - 1)
+    ]
+    pad = text_widths.pad
     lines = [
-        "  ".join(
-            [*(cell.ljust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]
-        ).rstrip()
+        "  ".join([*(pad(cell, w) for cell, w in zip(row, widths, strict=False)), row[-1]]).rstrip()
         for row in (head, *rows)
     ]
-    lines += [f"advice for {name}: {_advice(c.signatures)}" for name, c in often.items()]
+    lines += [
+        _text("advice for {name}: {advice}", name=name, advice=_advice(c.signatures))
+        for name, c in often.items()
+    ]
     return CompilesTable("\n".join(lines))
 
 
 def _values(signatures: Sequence[Signature]) -> dict[str, list[str]]:
     """Show the arguments that vary among the compilations."""
     names = dict.fromkeys(n for s in signatures for n in s)
-    found = {n: list(dict.fromkeys(s.get(n, "absent") for s in signatures)) for n in names}
+    found = {n: list(dict.fromkeys(s.get(n, _ABSENT) for s in signatures)) for n in names}
     return {n: values for n, values in found.items() if len(values) > 1}
 
 
 def _changes(signatures: Sequence[Signature]) -> str:
     changes: list[str] = []
     for name, values in _values(signatures).items():
-        more = f", ... ({len(values)} in all)" if len(values) > 3 else ""
-        changes.append(f"{name}: {', '.join(values[:3])}{more}")
-    return "; ".join(changes)
+        more = _text(", ... ({count} in all)", count=len(values)) if len(values) > 3 else ""
+        shown = _text(", ").join([_text(_ABSENT) if v == _ABSENT else v for v in values[:3]])
+        changes.append(f"{_name(name)}{_text(': ')}{shown}{more}")
+    return _text("; ").join(changes)
+
+
+def _name(argument: str) -> str:
+    """Return the name of an argument, in the user's language if it says that the argument is static."""
+    name = argument.removesuffix(_STATIC)
+    return argument if name == argument else _text("{name} (static)", name=name)
 
 
 def _advice(signatures: Sequence[Signature]) -> str:
     changing = _values(signatures)
-    static = [n for n in changing if n.endswith("(static)")]
+    static = [n.removesuffix(_STATIC) for n in changing if n.endswith(_STATIC)]
     if static:
-        return f"let {', '.join(n.removesuffix(' (static)') for n in static)} be traced, if only its value is used"
+        names = _text(", ").join(static)
+        return _text("let {names} be traced, if only its value is used", names=names)
     if changing:
-        return f"keep the shape and dtype of {', '.join(changing)}: pad to few sizes, and mask"
-    return (
+        names = _text(", ").join(changing)
+        return _text("keep the shape and dtype of {names}: pad to few sizes, and mask", names=names)
+    return _text(
         "apply jit once, outside of loops and functions: each time it is applied is a new function"
     )

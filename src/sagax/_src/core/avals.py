@@ -17,6 +17,7 @@ from sagax._src import config, fork_locks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.meshes import AbstractMesh, ManualAxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, dimensions_text
+from sagax._src.languages.choice import worded
 from sagax._src.weak_tables import InternTable
 
 no_axes: frozenset = frozenset()
@@ -236,7 +237,7 @@ class ShapedArray:
 
     def __len__(self) -> int:
         if not self.shape:
-            raise TypeError("len() of a scalar: the value has shape ()")
+            raise worded(TypeError("len() of a scalar: the value has shape ()"))
         return self.shape[0]
 
     def __reduce__(self) -> tuple:

@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from sagax._src.languages.choice import worded
+
 
 class Default:
     """The answer of a primitive that has no rule, with its reason."""
@@ -105,7 +107,9 @@ class Family:
 
     def __init__(self, reason: str, **answers: Any) -> None:
         if answers.keys() != SLOTS:
-            raise TypeError(f"a family answers every slot; look at {answers.keys() ^ SLOTS}")
+            raise worded(
+                TypeError(f"a family answers every slot; look at {answers.keys() ^ SLOTS}")
+            )
         self.reason = reason
         self.answers = answers
 

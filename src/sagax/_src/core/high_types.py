@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from sagax._src.core.avals import Space
 from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.languages.choice import worded
 
 # Equal types are one object, as avals are.
 _table: dict[HiType, HiType] = {}
@@ -31,7 +32,7 @@ class MissingMethodError(SagaxError, NotImplementedError):
 
 
 def _not_set() -> None:
-    raise NotImplementedError("sagax was not imported as a whole: import sagax")
+    raise worded(NotImplementedError("sagax was not imported as a whole: import sagax"))
 
 
 def interned(aval: Any) -> Any:

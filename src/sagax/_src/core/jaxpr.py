@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sagax._src.core import memo_keys
 from sagax._src.core.effects import no_effects
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import joined, joined_scopes, written
 
@@ -198,8 +199,10 @@ class Jaxpr:
     def with_consts(self, consts: Sequence[Any]) -> ClosedJaxpr:
         """Return the jaxpr with values for its `constvars`; a ValueError unless there is one for each."""
         if len(consts) != len(self.constvars):
-            raise ValueError(
-                f"a jaxpr with {len(self.constvars)} constants got {len(consts)} values for them"
+            raise worded(
+                ValueError(
+                    f"a jaxpr with {len(self.constvars)} constants got {len(consts)} values for them"
+                )
             )
         return ClosedJaxpr(self, consts)
 

@@ -20,6 +20,7 @@ import numpy as np
 from sagax._src import config, fork_locks
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.frozen_class import record
+from sagax._src.languages.choice import worded
 from sagax._src.weak_tables import InternTable
 
 
@@ -563,7 +564,7 @@ class PartitionSpec:
     UNCONSTRAINED = UNCONSTRAINED
 
     def __init_subclass__(cls) -> None:
-        raise TypeError("type 'PartitionSpec' is not an acceptable base type")
+        raise worded(TypeError("type 'PartitionSpec' is not an acceptable base type"))
 
     def __init__(
         self,

@@ -48,6 +48,7 @@ from sagax._src.core.references import CREATE, AbstractRef, Ref
 from sagax._src.core.trace import current_trace, evaluation, state
 from sagax._src.core.value import sockets
 from sagax._src.diagnostics import errors
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
 
@@ -188,7 +189,7 @@ class Primitive:
             setattr(self, slot, answer)
         for slot, answer in answers.items():  # overrides of the family's answers
             if slot not in SLOTS:
-                raise TypeError(f"a primitive has no slot {slot!r}")
+                raise worded(TypeError(f"a primitive has no slot {slot!r}"))
             setattr(self, slot, answer)
         # XLA inlines its jaxpr
         self.is_call = False

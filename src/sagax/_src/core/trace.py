@@ -22,6 +22,7 @@ from sagax._src.core import high_types, meshes
 from sagax._src.core.references import Ref
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics import errors, events
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import written
 
@@ -318,12 +319,13 @@ class Tracer(Array):
                     return found.of(self)
                 if found is not _NONE:
                     return found
-            text = f"{type(self).__name__!r} object has no attribute {name!r}"
+            missing = f"{type(self).__name__!r} object has no attribute {name!r}"
             # a name of other libraries
             instead = getattr(Array.__dict__.get(name), "instead", None)
             if instead:
-                text += f"; use {instead}"
-            raise AttributeError(text, name=name, obj=self)
+                text = f"{missing}; use {instead}"
+                raise worded(AttributeError(text, name=name, obj=self))
+            raise AttributeError(missing, name=name, obj=self)
 
     def concrete(self) -> Any:
         """Return the concrete value if the transformation knows it (derivatives of eager code), or None."""

@@ -17,6 +17,7 @@ from sagax._src.core.avals import ShapedArray
 from sagax._src.core.references import AbstractRef, Ref
 from sagax._src.diagnostics import errors
 from sagax._src.diagnostics.callers import find_operand_argument
+from sagax._src.languages.choice import worded
 
 _SCALAR_TYPES = (bool, int, float, complex)
 
@@ -161,9 +162,11 @@ class Array:
         raise self._unknown("devices")
 
     def _not_available(self, name: str) -> AttributeError:
-        return AttributeError(
-            f"The '{name}' attribute is not available on {type(self).__name__} with shape "
-            f"{self.aval.str_short(short_dtypes=False)}"
+        return worded(
+            AttributeError(
+                f"The '{name}' attribute is not available on {type(self).__name__} with shape "
+                f"{self.aval.str_short(short_dtypes=False)}"
+            )
         )
 
     def _unknown(self, name: str) -> errors.ConcretizationTypeError:

@@ -8,6 +8,7 @@ from sagax._src import trees
 from sagax._src.core import dtypes
 from sagax._src.core.tangents import Zero
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.languages.choice import worded
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.references import new_ref
 from sagax._src.primitives.structural import zeros_of
@@ -21,11 +22,11 @@ class GradAccum:
 
     def accum(self, x: Any) -> None:
         """Add a cotangent; None and symbolic zeros change nothing."""
-        raise NotImplementedError(f"{type(self).__name__} must define accum(x)")
+        raise worded(NotImplementedError(f"{type(self).__name__} must define accum(x)"))
 
     def freeze(self) -> Any:
         """Return the sum."""
-        raise NotImplementedError(f"{type(self).__name__} must define freeze()")
+        raise worded(NotImplementedError(f"{type(self).__name__} must define freeze()"))
 
 
 class NullAccum(GradAccum):

@@ -32,6 +32,7 @@ from sagax._src.core.value import aval_of, pytype_aval_mappings, sockets
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order.accumulators import GradAccum, NullAccum, ValAccum
 from sagax._src.higher_order.call import call
+from sagax._src.languages.choice import worded
 from sagax._src.primitives.structural import instantiate
 from sagax._src.transforms.derived import derived
 from sagax._src.transforms.transpose import backward
@@ -56,7 +57,7 @@ class HiPrim:
     def __init__(self) -> None:
         for name in ("in_avals", "out_aval", "params"):
             if not hasattr(self, name):
-                raise AttributeError(f"subclass __init__ should set `self.{name}`")
+                raise worded(AttributeError(f"subclass __init__ should set `self.{name}`"))
         avals, self.in_tree = trees.flatten(self.in_avals)
         outs, self.out_tree = trees.flatten(self.out_aval)
         self.in_avals_flat, self.out_avals_flat = (list(map(interned, a)) for a in (avals, outs))

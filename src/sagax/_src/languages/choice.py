@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+import functools
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
 from sagax._src.lazy_import import lazy_imports
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.languages import translation
+
+Error = TypeVar("Error", bound=BaseException)
 
 LANGUAGES = ("en", "zh")
 
@@ -22,6 +26,27 @@ def language_of(environ: Mapping[str, str]) -> str:
         if locale := environ.get(variable, ""):
             return "zh" if locale.lower().startswith("zh") else "en"
     return "en"
+
+
+# `config` puts the language of the settings in force here
+current_language: Callable[[], str] = functools.partial(language_of, os.environ)
+
+
+def worded(error: Error) -> Error:
+    """Return an exception of Python's own class with a note in the language in force; its text stays English.
+
+    Python shows the note below the message. Errors of sagax's own classes need none: they word themselves.
+    """
+    language = current_language()
+    if language == "en":
+        return error
+    text = error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
+    note = word_lines(text, language)
+    if note == text:  # one template, with a value that is shown on several lines
+        note = translation.translate_message(text)
+    if note != text:
+        error.add_note(note)
+    return error
 
 
 def word(text: str, language: str) -> str:

@@ -15,7 +15,7 @@ from sagax._src.languages.chinese import CATALOGUE, FRAMES
 
 _LONGEST = 4000  # characters of a text that is matched
 _PARTS = string.Formatter()
-_OF_FUNCTION = re.compile(r"((?:\w+ of )?[\w.<>\[\]']+(?:, \w+\[[\w,]*\])?): (.+)")
+_OF_FUNCTION = re.compile(r"((?:\w+ of )?[\w.<>\[\]']+(?:, \w+\[[\w,]*\])?): ((?s:.+))")
 _OF_JAX = re.compile(r"\bjax\.")
 
 

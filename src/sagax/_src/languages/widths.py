@@ -29,6 +29,12 @@ def cut(text: str, width: int) -> str:
     return text
 
 
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Return a text with spaces behind it, or before it for `right`, that takes at least `width` columns."""
+    spaces = " " * (width - columns(text))
+    return spaces + text if right else text + spaces
+
+
 def _width(character: str) -> int:
     if unicodedata.combining(character):
         return 0

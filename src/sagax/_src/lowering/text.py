@@ -12,6 +12,7 @@ import numpy as np
 from sagax._src.core import dims, dtypes
 from sagax._src.core.avals import AbstractToken, intern_aval
 from sagax._src.diagnostics.errors import ShapeError
+from sagax._src.languages.choice import worded
 
 
 @functools.cache
@@ -161,4 +162,4 @@ def attribute_text(value: Any) -> str:
         return f"[{', '.join(map(attribute_text, value))}]"
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{k} = {attribute_text(v)}" for k, v in value.items()) + "}"
-    raise TypeError(f"no attribute of a program can hold a {type(value).__name__}")
+    raise worded(TypeError(f"no attribute of a program can hold a {type(value).__name__}"))

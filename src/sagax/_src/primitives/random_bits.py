@@ -25,6 +25,7 @@ from sagax._src.core.tangents import set_zero_derivative
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.frozen_class import record
+from sagax._src.languages.choice import worded
 from sagax._src.primitives.makers import (
     Accepts,
     broadcast_to,
@@ -260,7 +261,7 @@ def _(keys: Any, *, bit_width: int, shape: tuple, partitionable: bool = True) ->
 
 
 def _no_numpy(*_: Any, **__: Any) -> Any:
-    raise NotImplementedError("NumPy has no arrays of keys")
+    raise worded(NotImplementedError("NumPy has no arrays of keys"))
 
 
 random_fold_in_p = elementwise(

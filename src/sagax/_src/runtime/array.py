@@ -26,6 +26,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Sag
 from sagax._src.diagnostics.model import Label
 from sagax._src.diagnostics.spans import display_path, user_span
 from sagax._src.frozen_class import record
+from sagax._src.languages.choice import worded
 from sagax._src.runtime import callback_deadlock, devices, placements, transfer_guard
 
 _SCALARS = frozenset((bool, int, float, complex))
@@ -352,7 +353,7 @@ class ConcreteArray(Array):
 
     def __len__(self) -> int:
         if not self.aval.shape:
-            raise TypeError("len() of unsized object: the array has shape ()")
+            raise worded(TypeError("len() of unsized object: the array has shape ()"))
         return self.aval.shape[0]
 
     def item(self, *args: Any) -> Any:
@@ -373,8 +374,10 @@ class ConcreteArray(Array):
             try:
                 return memoryview(x)
             except ValueError:  # bfloat16 and the like: dtypes that buffers have no letter for
-                raise BufferError(
-                    f"a buffer cannot describe elements of {dtypes.name(x.dtype)}; use numpy.asarray(x)"
+                raise worded(
+                    BufferError(
+                        f"a buffer cannot describe elements of {dtypes.name(x.dtype)}; use numpy.asarray(x)"
+                    )
                 ) from None
         except BufferError:
             raise
@@ -427,7 +430,7 @@ class ConcreteArray(Array):
 
     def __iter__(self) -> Iterator[Any]:
         if not self.aval.shape:
-            raise TypeError("iteration over a 0-d array")
+            raise worded(TypeError("iteration over a 0-d array"))
         x = self
         if self.aval.explicit_sharding is not None:
             # a consumer would refuse it by its type alone
@@ -548,9 +551,11 @@ class ConcreteArray(Array):
         buffer = self.buffer()
         if isinstance(self._device, Sharding):
             if not self._device.is_fully_replicated:
-                raise BufferError(
-                    f"an array that is divided among {self._device.num_devices} devices has no DLPack form; "
-                    "use its parts, x.addressable_shards[i].data, or sagax.device_put(x, device)"
+                raise worded(
+                    BufferError(
+                        f"an array that is divided among {self._device.num_devices} devices has no DLPack form; "
+                        "use its parts, x.addressable_shards[i].data, or sagax.device_put(x, device)"
+                    )
                 )
             buffer = xla.shards(buffer)[0]
         if copy:

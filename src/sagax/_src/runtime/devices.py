@@ -12,6 +12,7 @@ from typing import Any, Final, TypeVar
 from sagax._src import config, fork_locks, xla
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.diagnostics.wording import bilingual
+from sagax._src.languages.choice import worded
 from sagax._src.runtime import working_memory
 from sagax._src.runtime.distributed import process
 
@@ -366,7 +367,7 @@ def started_backends() -> Iterable[Backend]:
 
 def _not_wired() -> None:
     """Stand for a function of `runtime.forks` until `sagax._assemble` sets it, which `import sagax` does."""
-    raise NotImplementedError("sagax was not imported as a whole: import sagax")
+    raise worded(NotImplementedError("sagax was not imported as a whole: import sagax"))
 
 
 detach_after_fork: Callable[[], None] = _not_wired  # set by sagax._assemble

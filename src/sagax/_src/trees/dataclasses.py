@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, TypeVar, dataclass_transform, overload
 
 import sagax._src.trees.registry as registry
+from sagax._src.languages.choice import worded
 from sagax._src.trees.registry import static
 from sagax._src.xla import GetAttrKey
 
@@ -58,8 +59,10 @@ def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
     if cls is None:
         return lambda cls: pytree_dataclass(cls, **options)
     if not isinstance(cls, type):
-        raise TypeError(
-            f"tree.dataclass: a class is needed; got {cls!r:.80}, an instance of {type(cls).__name__}."
+        raise worded(
+            TypeError(
+                f"tree.dataclass: a class is needed; got {cls!r:.80}, an instance of {type(cls).__name__}."
+            )
         )
     if _OPTIONS not in vars(cls):
         result = _make_pytree_dataclass(cls, options)
@@ -70,9 +73,11 @@ def pytree_dataclass(cls: Any = None, /, **options: Any) -> Any:
     other = {name for name, value in options.items() if known.get(name) != value}
     if other:
         given = ", ".join(f"{name}={options[name]!r}" for name in sorted(other))
-        raise TypeError(
-            f"tree.dataclass: {cls.__name__} is one already, as a subclass of one. Give its own options "
-            f"in the line of the class: class {cls.__name__}({cls.__mro__[1].__name__}, {given})."
+        raise worded(
+            TypeError(
+                f"tree.dataclass: {cls.__name__} is one already, as a subclass of one. Give its own options "
+                f"in the line of the class: class {cls.__name__}({cls.__mro__[1].__name__}, {given})."
+            )
         )
     return cls
 

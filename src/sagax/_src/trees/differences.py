@@ -13,9 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import sagax._src.trees.registry as registry
-from sagax._src import config
 from sagax._src.frozen_class import record
-from sagax._src.languages.choice import word_lines
+from sagax._src.languages.choice import worded
 from sagax._src.trees.paths import LeafTest, Path, argument_path, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
@@ -378,16 +377,7 @@ def mismatch_error(
     if rule:
         lines.append(rule)
     error = kind("\n".join(lines))
-    return worded(error) if kind is ValueError else error  # others are worded where they are shown
-
-
-def worded(error: Exception) -> Exception:
-    """Return an error with a note in the language of the settings; its own text is English."""
-    text = str(error)
-    note = word_lines(text, config.current().lang)
-    if note != text:
-        error.add_note(note)
-    return error
+    return worded(error) if kind.__module__ == "builtins" else error  # others word themselves
 
 
 def map_error(
@@ -425,18 +415,22 @@ def flatten_error(
         if leaf_test is not None:
             answer = leaf_test(path, value)
             if answer is not None and not isinstance(answer, bool):
-                return ValueError(
-                    f"{function}: is_leaf must return True or False; for {location} it returned "
-                    f"{_shorten(answer)}, a {type(answer).__module__}.{type(answer).__name__}. "
-                    "Wrap its result in bool(...)."
+                return worded(
+                    ValueError(
+                        f"{function}: is_leaf must return True or False; for {location} it returned "
+                        f"{_shorten(answer)}, a {type(answer).__module__}.{type(answer).__name__}. "
+                        "Wrap its result in bool(...)."
+                    )
                 )
             if answer:
                 continue
         if id(value) in open_nodes:
             outer = argument_path(name, open_nodes[id(value)])
-            return ValueError(
-                f"{function}: {name} contains itself: {location} is the same {type(value).__name__} "
-                f"as {outer}. A pytree must be finite; break the cycle."
+            return worded(
+                ValueError(
+                    f"{function}: {name} contains itself: {location} is the same {type(value).__name__} "
+                    f"as {outer}. A pytree must be finite; break the cycle."
+                )
             )
         if len(path) > _MAX_DEPTH:
             break
@@ -457,9 +451,11 @@ def flatten_error(
 
 def depth_error(function: str, name: str) -> ValueError:
     """Return the error about a finite tree that is deeper than the engine's stack."""
-    return ValueError(
-        f"{function}: {name} is nested too deeply to be flattened. Keep long chains in a list, or "
-        "stack equal levels into one array with a leading axis."
+    return worded(
+        ValueError(
+            f"{function}: {name} is nested too deeply to be flattened. Keep long chains in a list, or "
+            "stack equal levels into one array with a leading axis."
+        )
     )
 
 
@@ -472,10 +468,12 @@ def _order_error(function: str, location: str, value: Any) -> ValueError | None:
     except Exception:
         examples = {type(key): f"{_shorten(key)} ({type(key).__name__})" for key in reversed(value)}
     keys = list(reversed(examples.values())) if len(examples) > 1 else list(map(_shorten, value))
-    return ValueError(
-        f"{function}: the keys of the {type(value).__name__} {location} cannot be sorted: "
-        f"{', '.join(keys[:_MAX_EXAMPLES])}. The leaves of a dict come in the order of its sorted keys; "
-        "use keys of one type that has <, or an OrderedDict, which keeps its own order."
+    return worded(
+        ValueError(
+            f"{function}: the keys of the {type(value).__name__} {location} cannot be sorted: "
+            f"{', '.join(keys[:_MAX_EXAMPLES])}. The leaves of a dict come in the order of its sorted keys; "
+            "use keys of one type that has <, or an OrderedDict, which keeps its own order."
+        )
     )
 
 
@@ -489,9 +487,11 @@ def _children_error(function: str, location: str, value: Any) -> ValueError | No
         for item in registry.flatten_one_level_with_keys(value)[0]:
             _, _ = item
     except (TypeError, ValueError) as error:
-        return ValueError(
-            f"{function}: {location}, of class {cls.__name__}, cannot be taken apart. The flatten "
-            "function registered for the class must return (children, aux_data), the one with "
-            f"keys (((key, child), ...), aux_data). What went wrong: {error}"
+        return worded(
+            ValueError(
+                f"{function}: {location}, of class {cls.__name__}, cannot be taken apart. The flatten "
+                "function registered for the class must return (children, aux_data), the one with "
+                f"keys (((key, child), ...), aux_data). What went wrong: {error}"
+            )
         )
     return None

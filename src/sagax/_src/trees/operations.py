@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import sagax._src.trees.registry as registry
 from sagax._src import xla
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.trees.paths import KeyPath, as_leaf_test
 from sagax._src.trees.registry import PyTreeDef
@@ -112,9 +113,11 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
         raise _not_a_treedef("tree_unflatten", "treedef", treedef, swapped)
     if not isinstance(leaves, (list, tuple)):
         if not isinstance(leaves, Iterable):
-            raise TypeError(
-                f"tree_unflatten: leaves must be iterable; got an object of class "
-                f"{type(leaves).__name__}. A single leaf goes in a list: [leaf]."
+            raise worded(
+                TypeError(
+                    f"tree_unflatten: leaves must be iterable; got an object of class "
+                    f"{type(leaves).__name__}. A single leaf goes in a list: [leaf]."
+                )
             )
         leaves = list(leaves)
     try:
@@ -122,9 +125,11 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     except ValueError:
         if len(leaves) == treedef.num_leaves:
             raise
-        raise ValueError(
-            f"tree_unflatten: the structure has {treedef.num_leaves} leaves, but "
-            f"{len(leaves)} were given. The structure is {treedef!r:.300}."
+        raise worded(
+            ValueError(
+                f"tree_unflatten: the structure has {treedef.num_leaves} leaves, but "
+                f"{len(leaves)} were given. The structure is {treedef!r:.300}."
+            )
         ) from None
 
 
@@ -142,9 +147,11 @@ def all_leaves(iterable: Iterable[Any], is_leaf: IsLeaf | None = None) -> bool:
     (True, False)
     """
     if not isinstance(iterable, Iterable):
-        raise TypeError(
-            f"all_leaves: an iterable of objects is needed; got an object of class "
-            f"{type(iterable).__name__}. For one object write all_leaves([x])."
+        raise worded(
+            TypeError(
+                f"all_leaves: an iterable of objects is needed; got an object of class "
+                f"{type(iterable).__name__}. For one object write all_leaves([x])."
+            )
         )
     if is_leaf is not None:
         iterable = [x for x in iterable if not is_leaf(x)]
@@ -323,9 +330,11 @@ def tree_reduce(
     if not isinstance(initializer, Unset):
         return functools.reduce(function, leaves, initializer)
     if not leaves:
-        raise TypeError(
-            "tree_reduce: the tree has no leaves and no initializer was given. "
-            "Pass the value of an empty tree as the third argument."
+        raise worded(
+            TypeError(
+                "tree_reduce: the tree has no leaves and no initializer was given. "
+                "Pass the value of an empty tree as the third argument."
+            )
         )
     return functools.reduce(function, leaves)
 
@@ -361,9 +370,11 @@ def tree_reduce_associative(
     if leaves:
         return _halving_reduce(operation, leaves)
     if isinstance(identity, Unset):
-        raise TypeError(
-            f"{function}: the tree has no leaves and no identity was given. "
-            "Pass identity=..., the value of an empty tree."
+        raise worded(
+            TypeError(
+                f"{function}: the tree has no leaves and no identity was given. "
+                "Pass identity=..., the value of an empty tree."
+            )
         )
     return identity
 
@@ -461,9 +472,11 @@ def _common_structure(function: str, outer: PyTreeDef, tree: Any) -> PyTreeDef:
             found,
         ) from None
     if not subtrees:
-        raise ValueError(
-            f"{function}: outer_treedef has no leaves, so there is no subtree to take the inner "
-            "structure from. Pass inner_treedef."
+        raise worded(
+            ValueError(
+                f"{function}: outer_treedef has no leaves, so there is no subtree to take the inner "
+                "structure from. Pass inner_treedef."
+            )
         )
     first, *others = map(tree_structure, subtrees)
     for i, other in enumerate(others, start=1):
@@ -556,9 +569,11 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     PyTreeDef((*, [*]))
     """
     if isinstance(treedefs, PyTreeDef) or not isinstance(treedefs, Iterable):
-        raise TypeError(
-            f"treedef_tuple: a sequence of treedefs is needed; got {treedefs!r:.80}. "
-            "For one item write treedef_tuple([treedef])."
+        raise worded(
+            TypeError(
+                f"treedef_tuple: a sequence of treedefs is needed; got {treedefs!r:.80}. "
+                "For one item write treedef_tuple([treedef])."
+            )
         )
     treedefs = list(treedefs)
     for i, treedef in enumerate(treedefs):
@@ -627,8 +642,10 @@ def _explain(
 ) -> NoReturn:
     """Raise an error that explains the engine's failure on `tree`, or `error` of a user function."""
     if is_leaf is not None and not callable(is_leaf):
-        raise TypeError(
-            f"{function}: is_leaf must be a function from a subtree to a bool; got {is_leaf!r:.80}."
+        raise worded(
+            TypeError(
+                f"{function}: is_leaf must be a function from a subtree to a bool; got {is_leaf!r:.80}."
+            )
         ) from None
     test = as_leaf_test(is_leaf, takes_path)
     registry.restore_recursion_depth(tree, test)
@@ -639,7 +656,7 @@ def _explain(
         reason = differences.depth_error(function, name)
     if reason is None:
         raise error
-    raise differences.worded(reason) from None
+    raise reason from None
 
 
 def _suppress_errors(explain: Callable[[], T]) -> T | None:
@@ -656,15 +673,19 @@ def _not_a_treedef(function: str, argument: str, got: Any, swapped: bool = False
         if swapped
         else "Make one with tree_structure(tree)."
     )
-    return TypeError(
-        f"{function}: {argument} must be a PyTreeDef; got an object of class "
-        f"{type(got).__name__}. {hint}"
+    return worded(
+        TypeError(
+            f"{function}: {argument} must be a PyTreeDef; got an object of class "
+            f"{type(got).__name__}. {hint}"
+        )
     )
 
 
 def _not_callable(function: str, argument: str, got: Any, second: Any) -> TypeError:
     hint = " The arguments are the other way round." if callable(second) else ""
-    return TypeError(
-        f"{function}: {argument}, the first argument, must be a function; got an object of class "
-        f"{type(got).__name__}.{hint}"
+    return worded(
+        TypeError(
+            f"{function}: {argument}, the first argument, must be a function; got an object of class "
+            f"{type(got).__name__}.{hint}"
+        )
     )

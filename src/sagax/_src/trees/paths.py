@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 
 KeyEntry = TypeVar("KeyEntry")
@@ -56,9 +57,11 @@ def keystr(keys: Iterable[Any], *, simple: bool = False, separator: str = "") ->
     'w/0'
     """
     if not isinstance(keys, Iterable):
-        raise TypeError(
-            f"keystr: keys must be a key path, a tuple of key entries; got {keys!r}. "
-            "One entry alone goes in a tuple: keystr((entry,))."
+        raise worded(
+            TypeError(
+                f"keystr: keys must be a key path, a tuple of key entries; got {keys!r}. "
+                "One entry alone goes in a tuple: keystr((entry,))."
+            )
         )
     return separator.join(map(_simple_name if simple else str, keys))
 

@@ -15,6 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from sagax._src import xla
+from sagax._src.languages.choice import worded
 from sagax._src.xla import DictKey, GetAttrKey
 
 if TYPE_CHECKING:
@@ -303,11 +304,16 @@ def register_dataclass(
     function = "register_dataclass"
     _check_class(function, nodetype)
     if (data_fields is None) != (meta_fields is None):
-        given = "data_fields" if meta_fields is None else "meta_fields"
-        other = "meta_fields" if meta_fields is None else "data_fields"
-        raise TypeError(
-            f"{function}: {given} is given for {nodetype.__name__}, {other} is not. Give both "
-            f"(an empty list says that there are none), or neither to take them from the dataclass."
+        text = (
+            f"data_fields is given for {nodetype.__name__}, meta_fields is not"
+            if meta_fields is None
+            else f"meta_fields is given for {nodetype.__name__}, data_fields is not"
+        )
+        raise worded(
+            TypeError(
+                f"{function}: {text}. Give both "
+                f"(an empty list says that there are none), or neither to take them from the dataclass."
+            )
         )
     if data_fields is None or meta_fields is None:
         data, meta = _fields_of_dataclass(function, nodetype, set(drop_fields))
@@ -346,8 +352,10 @@ def static(**kwargs: Any) -> Any:
     try:
         metadata = {"static": True, **metadata}
     except TypeError as error:
-        raise TypeError(
-            f"static: metadata must be a mapping, as for dataclasses.field; got {metadata!r}."
+        raise worded(
+            TypeError(
+                f"static: metadata must be a mapping, as for dataclasses.field; got {metadata!r}."
+            )
         ) from error
     return dataclasses.field(metadata=metadata, **kwargs)
 
@@ -368,10 +376,12 @@ def _register(
 
 def _duplicate(function: str, nodetype: type) -> ValueError:
     name = f"{nodetype.__module__}.{nodetype.__qualname__}"
-    return ValueError(
-        f"{function}: {name} is a pytree node already, and a class can be registered only once. "
-        "Remove one of the registrations; where code runs again (a notebook cell, a reloaded "
-        "module), define the class in the same place, so that each run registers a new one."
+    return worded(
+        ValueError(
+            f"{function}: {name} is a pytree node already, and a class can be registered only once. "
+            "Remove one of the registrations; where code runs again (a notebook cell, a reloaded "
+            "module), define the class in the same place, so that each run registers a new one."
+        )
     )
 
 
@@ -385,10 +395,12 @@ def _without_keys(
             try:
                 _, child = item
             except (TypeError, ValueError):
-                raise ValueError(
-                    f"the flatten-with-keys function of {nodetype.__name__} must return "
-                    f"((key, child), ...), aux_data; one of its children is {item!r:.80}, "
-                    "which is no (key, child) pair."
+                raise worded(
+                    ValueError(
+                        f"the flatten-with-keys function of {nodetype.__name__} must return "
+                        f"((key, child), ...), aux_data; one of its children is {item!r:.80}, "
+                        "which is no (key, child) pair."
+                    )
                 ) from None
             children.append(child)
         return children, aux_data
@@ -398,25 +410,29 @@ def _without_keys(
 
 def _check_class(function: str, nodetype: Any) -> None:
     if not isinstance(nodetype, type):
-        raise TypeError(
-            f"{function}: a class is needed; got {nodetype!r:.80}, an instance of "
-            f"{type(nodetype).__name__}. Register the class itself, once, not its instances."
+        raise worded(
+            TypeError(
+                f"{function}: a class is needed; got {nodetype!r:.80}, an instance of "
+                f"{type(nodetype).__name__}. Register the class itself, once, not its instances."
+            )
         )
 
 
 def _check_callable(function: str, argument: str, value: Any) -> None:
     if not callable(value):
-        raise TypeError(f"{function}: {argument} must be a function; got {value!r:.80}.")
+        raise worded(TypeError(f"{function}: {argument} must be a function; got {value!r:.80}."))
 
 
 def _check_methods(function: str, cls: type, *names: str) -> None:
     _check_class(function, cls)
     missing = [name for name in names if not hasattr(cls, name)]
     if missing:
-        raise TypeError(
-            f"{function}: {cls.__name__} has no method {' and no method '.join(missing)}. "
-            "Define it, or register the class by functions with register_pytree_node; "
-            "a dataclass needs no methods with register_dataclass."
+        raise worded(
+            TypeError(
+                f"{function}: {cls.__name__} has no method {' and no method '.join(missing)}. "
+                "Define it, or register the class by functions with register_pytree_node; "
+                "a dataclass needs no methods with register_dataclass."
+            )
         )
 
 
@@ -424,10 +440,12 @@ def _fields_of_dataclass(
     function: str, nodetype: type, drop: set[str]
 ) -> tuple[list[str], list[str]]:
     if not dataclasses.is_dataclass(nodetype):
-        raise TypeError(
-            f"{function}: {nodetype.__name__} is not a dataclass, so its fields are not known. "
-            "Decorate it with dataclasses.dataclass first (@register_dataclass stands above "
-            "@dataclass), or give data_fields and meta_fields."
+        raise worded(
+            TypeError(
+                f"{function}: {nodetype.__name__} is not a dataclass, so its fields are not known. "
+                "Decorate it with dataclasses.dataclass first (@register_dataclass stands above "
+                "@dataclass), or give data_fields and meta_fields."
+            )
         )
     fields = [f for f in dataclasses.fields(nodetype) if f.init and f.name not in drop]
     data = [f.name for f in fields if not f.metadata.get("static", False)]
@@ -437,13 +455,17 @@ def _fields_of_dataclass(
 
 def _field_names(function: str, argument: str, names: Any) -> list[str]:
     if isinstance(names, str) and len(names) > 1:
-        raise TypeError(
-            f"{function}: {argument} must be a list of names; got the string {names!r}, which "
-            f"would be read letter by letter. Write [{names!r}]."
+        raise worded(
+            TypeError(
+                f"{function}: {argument} must be a list of names; got the string {names!r}, which "
+                f"would be read letter by letter. Write [{names!r}]."
+            )
         )
     names = list(names) if isinstance(names, Iterable) else names
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise TypeError(f"{function}: {argument} must be names of fields; got {names!r:.80}.")
+        raise worded(
+            TypeError(f"{function}: {argument} must be names of fields; got {names!r:.80}.")
+        )
     return names
 
 
@@ -452,9 +474,11 @@ def _check_fields(
 ) -> None:
     named = [*data, *meta]
     if repeated := sorted({name for name in named if named.count(name) > 1}):
-        raise ValueError(
-            f"{function}: {_quote_names(repeated)} of {nodetype.__name__} is named more than once; each "
-            f"field belongs once to data_fields or to meta_fields."
+        raise worded(
+            ValueError(
+                f"{function}: {_quote_names(repeated)} of {nodetype.__name__} is named more than once; each "
+                f"field belongs once to data_fields or to meta_fields."
+            )
         )
     if not dataclasses.is_dataclass(nodetype):
         return
@@ -470,9 +494,11 @@ def _check_fields(
     if dropped := sorted(fields & drop & set(named)):
         problems.append(f"also in drop_fields: {_quote_names(dropped)}")
     if problems:
-        raise ValueError(
-            f"{function}: data_fields and meta_fields must together name the fields of "
-            f"{nodetype.__name__}; {'; '.join(problems)}."
+        raise worded(
+            ValueError(
+                f"{function}: data_fields and meta_fields must together name the fields of "
+                f"{nodetype.__name__}; {'; '.join(problems)}."
+            )
         )
 
 
@@ -527,9 +553,11 @@ def flatten_one_level_with_keys(tree: Any) -> tuple[Iterable[tuple[Any, Any]], H
 
 
 def _leaf_error(function: str, tree: Any) -> ValueError:
-    return ValueError(
-        f"{function}: an object of class {type(tree).__name__} is a leaf and has no children. "
-        "Ask is_tree_node(type(x)) first, or register the class as a pytree node."
+    return worded(
+        ValueError(
+            f"{function}: an object of class {type(tree).__name__} is a leaf and has no children. "
+            "Ask is_tree_node(type(x)) first, or register the class as a pytree node."
+        )
     )
 
 

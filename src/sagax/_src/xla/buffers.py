@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.engine import (
     BEFORE_0_11,
     Buffer,
@@ -84,7 +85,9 @@ def put(
     except EngineError as error:
         if "Unknown NumPy dtype" not in str(error):
             raise
-    raise TypeError(f"an array of dtype {own} cannot be put on a device: XLA has no such type")
+    raise worded(
+        TypeError(f"an array of dtype {own} cannot be put on a device: XLA has no such type")
+    )
 
 
 def put_of_type(
@@ -145,14 +148,18 @@ def put_sharded(
         tuple(devices), sharding_text, aval.shape, memory_kind
     )
     if len(shards) != len(local):
-        raise ValueError(f"put_sharded: {len(shards)} shards for {len(local)} local devices")
+        raise worded(
+            ValueError(f"put_sharded: {len(shards)} shards for {len(local)} local devices")
+        )
     buffers = []
     for shard, (device, expected) in zip(shards, local):
         given = shard.aval if isinstance(shard, Buffer) else np.asarray(shard)
         if tuple(given.shape) != expected or given.dtype != aval.dtype:
-            raise ValueError(
-                f"put_sharded: the shard for {device} must be {describe_type(expected, aval.dtype)}, "
-                f"got {describe_type(given.shape, given.dtype)}"
+            raise worded(
+                ValueError(
+                    f"put_sharded: the shard for {device} must be {describe_type(expected, aval.dtype)}, "
+                    f"got {describe_type(given.shape, given.dtype)}"
+                )
             )
         if not isinstance(shard, Buffer):
             shard = put(shard, device, share=share, memory_kind=memory_kind)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla import process_end
 from sagax._src.xla.failures import record_callback_exception
 from sagax._src.xla.load import load
@@ -103,16 +104,20 @@ def check_callbacks(module: Any, callbacks: Sequence[Callback]) -> None:
             config = op.attributes["mhlo.backend_config"]
         index = ir.IntegerAttr(ir.DictAttr(config)["index"]).value
         if not 0 <= index < len(callbacks):
-            raise ValueError(f"compile: the module calls callback {index} of {len(callbacks)}")
+            raise worded(
+                ValueError(f"compile: the module calls callback {index} of {len(callbacks)}")
+            )
         declared = [mlir_type(result) for result in callbacks[index][1]]
         expected = [str(value.type) for value in op.results]
         if declared != expected:
-            raise ValueError(
-                f"compile: callback {index} is declared to return {declared}, "
-                f"the module expects {expected}"
+            raise worded(
+                ValueError(
+                    f"compile: callback {index} is declared to return {declared}, "
+                    f"the module expects {expected}"
+                )
             )
         if "_partitioned_" in target and "operand_layouts" not in op.attributes:
-            raise ValueError(f"compile: the call of callback {index} needs operand_layouts")
+            raise worded(ValueError(f"compile: the call of callback {index} needs operand_layouts"))
 
 
 def mlir_type(result: ResultType) -> str:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.engine import engine_version_text, xla_client, xla_extension
 from sagax._src.xla.load import load
 
@@ -68,7 +69,7 @@ def make_cpu_client(
     the number of processes, and `distributed.gloo_collectives`.
     """
     if num_devices is not None and num_devices < 1:
-        raise ValueError(f"cpu_client: num_devices must be at least 1, got {num_devices}")
+        raise worded(ValueError(f"cpu_client: num_devices must be at least 1, got {num_devices}"))
     prepare_process()
     return xla_client.make_cpu_client(
         num_devices=num_devices,

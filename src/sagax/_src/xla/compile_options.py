@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.engine import BEFORE_0_11, xla_client
 
 # The option, on the CPU: the size up to which LLVM unrolls a loop.
@@ -33,9 +34,11 @@ def compile_options(
 ) -> Any:
     """Make XLA's compile options for the devices. Raises ValueError for a wrong number of them."""
     if len(devices) != num_replicas * num_partitions:
-        raise ValueError(
-            f"compile: {num_replicas} replicas of {num_partitions} partitions need "
-            f"{num_replicas * num_partitions} devices, got {len(devices)}"
+        raise worded(
+            ValueError(
+                f"compile: {num_replicas} replicas of {num_partitions} partitions need "
+                f"{num_replicas * num_partitions} devices, got {len(devices)}"
+            )
         )
     result = xla_client.CompileOptions()
     ids = np.array([device.id for device in devices], np.int32)
@@ -59,8 +62,10 @@ def compile_options(
         size = str(options[UNROLL_THRESHOLD])
         # the parser of LLVM's options would end the process
         if not size.isdecimal() or int(size) >= 1 << 31:
-            raise ValueError(
-                f"compile: {UNROLL_THRESHOLD} must be an integer from 0 to 2**31 - 1, got {size}"
+            raise worded(
+                ValueError(
+                    f"compile: {UNROLL_THRESHOLD} must be an integer from 0 to 2**31 - 1, got {size}"
+                )
             )
         return _with_backend_option(result, "-unroll-threshold", size)
     return result

@@ -7,6 +7,7 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.xla.callbacks import (
     CALLS_PYTHON,
@@ -85,9 +86,11 @@ def _check_module(module: str | bytes, shardy: bool, has_callbacks: bool) -> Non
     """Refuse a module that would end the process."""
     text = module if isinstance(module, str) else module.decode("latin-1")
     if CALLS_PYTHON.search(text) and not has_callbacks:
-        raise ValueError("compile: the module calls Python callbacks, but none are given")
+        raise worded(ValueError("compile: the module calls Python callbacks, but none are given"))
     if _USES_SDY.search(text) and not shardy:
-        raise ValueError("compile: the module uses the sdy dialect, which needs shardy=True")
+        raise worded(
+            ValueError("compile: the module uses the sdy dialect, which needs shardy=True")
+        )
 
 
 def deserialize(
@@ -105,7 +108,9 @@ def deserialize(
     that this user wrote where `client.platform_fingerprint` was the same: XLA checks neither.
     """
     if not callbacks and CALLS_PYTHON.search(blob.decode("latin-1")):
-        raise ValueError("deserialize: the program calls Python callbacks, but none are given")
+        raise worded(
+            ValueError("deserialize: the program calls Python callbacks, but none are given")
+        )
     devices = tuple(devices)
     checked = [checked_callback(*c) for c in callbacks]
     # Without options it would run on the devices that it was compiled for.

@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.buffers import deleted_error
 from sagax._src.xla.engine import BEFORE_0_12, EngineError, xla_extension
 from sagax._src.xla.jax_guard import no_jax
@@ -65,7 +66,7 @@ def _capsule_tensor(capsule: Any) -> _DLTensor:
             continue
         found: Any = ctypes.cast(pointer, ctypes.POINTER(struct)).contents
         return found if struct is _DLTensor else found.tensor
-    raise ValueError("from_dlpack: not a DLPack capsule, or one that was used before")
+    raise worded(ValueError("from_dlpack: not a DLPack capsule, or one that was used before"))
 
 
 def _capsule_aval(tensor: _DLTensor) -> EngineAval:
@@ -74,7 +75,7 @@ def _capsule_aval(tensor: _DLTensor) -> EngineAval:
         expected = 1
         for size, stride in zip(reversed(shape), reversed(tensor.strides[: tensor.ndim])):
             if size > 1 and stride != expected:
-                raise BufferError("from_dlpack: the array is not contiguous; copy it first")
+                raise worded(BufferError("from_dlpack: the array is not contiguous; copy it first"))
             expected *= size
     name = _DLPACK_TYPES.get(tensor.code, "")
     if tensor.code in (0, 1, 2, 4, 5):
@@ -84,7 +85,9 @@ def _capsule_aval(tensor: _DLTensor) -> EngineAval:
     except TypeError:
         dtype = None
     if not name or dtype is None or tensor.lanes != 1 or dtype.itemsize * 8 != tensor.bits:
-        raise BufferError(f"from_dlpack: no such type: code {tensor.code}, {tensor.bits} bits")
+        raise worded(
+            BufferError(f"from_dlpack: no such type: code {tensor.code}, {tensor.bits} bits")
+        )
     return EngineAval(shape, dtype)
 
 

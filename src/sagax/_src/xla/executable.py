@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.buffers import deleted_error, devices_of, shards
 from sagax._src.xla.callbacks import ResultType
 from sagax._src.xla.engine import (
@@ -123,8 +124,10 @@ class DescribedExecutable(Executable):
 
 
 def _refuse_to_run(*_: Any, **__: Any) -> Any:
-    raise ValueError(
-        "this executable was compiled for devices that are only described: none of them is here to run it"
+    raise worded(
+        ValueError(
+            "this executable was compiled for devices that are only described: none of them is here to run it"
+        )
     )
 
 
@@ -143,8 +146,8 @@ def _type_of(shape: Any) -> ResultType:
 
 def _read_out_avals(loaded: Any) -> list[ResultType]:
     if loaded.get_output_shardings() is not None:
-        raise ValueError(
-            "out_avals are needed: a partitioned program knows only its shards' shapes"
+        raise worded(
+            ValueError("out_avals are needed: a partitioned program knows only its shards' shapes")
         )
     result = _executable_shape(loaded).result_shape()
     return [_type_of(shape) for shape in (result.tuple_shapes() if result.is_tuple() else [result])]
@@ -215,20 +218,24 @@ def _diagnose(
 def _check_arguments(loaded: Any, devices: tuple[Any, ...], buffers: Sequence[Any]) -> None:
     for i, buffer in enumerate(buffers):
         if not isinstance(buffer, Buffer):
-            raise TypeError(f"argument {i} must be a buffer, got {type(buffer).__name__}")
+            raise worded(TypeError(f"argument {i} must be a buffer, got {type(buffer).__name__}"))
         if buffer.is_deleted():
             raise deleted_error(buffer, f"argument {i}")
     expected = [_type_of(shape) for shape in _executable_shape(loaded).parameter_shapes()]
     if len(expected) != len(buffers):
-        raise ValueError(f"the program takes {len(expected)} arguments, got {len(buffers)}")
+        raise worded(ValueError(f"the program takes {len(expected)} arguments, got {len(buffers)}"))
     for i, (want, buffer) in enumerate(zip(expected, buffers)):
         if devices_of(buffer) != devices:
-            raise ValueError(
-                f"argument {i} lies on {list(devices_of(buffer))}, the program on {list(devices)}"
+            raise worded(
+                ValueError(
+                    f"argument {i} lies on {list(devices_of(buffer))}, the program on {list(devices)}"
+                )
             )
         aval = shards(buffer)[0].aval
         if want is not None and want != (aval.shape, aval.dtype):
-            raise ValueError(
-                f"argument {i} must be {describe_type(*want)} on each device, "
-                f"got {describe_type(aval.shape, aval.dtype)}"
+            raise worded(
+                ValueError(
+                    f"argument {i} must be {describe_type(*want)} on each device, "
+                    f"got {describe_type(aval.shape, aval.dtype)}"
+                )
             )

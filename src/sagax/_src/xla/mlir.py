@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.engine import EngineError, xla_extension
 from sagax._src.xla.load import load
 
@@ -152,7 +153,7 @@ def module_functions(
                 meshes.append((op, mesh_name_of(text)))
                 continue
             if "sym_name" not in op.attributes or not kind.startswith("func."):
-                raise ValueError(f"a module with {kind} cannot be put into another one")
+                raise worded(ValueError(f"a module with {kind} cannot be put into another one"))
             names[ir.StringAttr(op.attributes["sym_name"]).value] = op
         # By temporary names: the new name of one may be the old one of another.
         temporary = [f"{prefix}mesh_{i}" for i in range(len(meshes))]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.languages.choice import worded
 from sagax._src.xla.engine import EngineError, xla_client
 
 
@@ -74,7 +75,7 @@ def parse_sharding(text: str | None) -> Any:
     try:
         return xla_client.HloSharding.from_string(text)
     except EngineError as error:
-        raise ValueError(f"not the text of a sharding: {text!r} ({error})") from None
+        raise worded(ValueError(f"not the text of a sharding: {text!r} ({error})")) from None
 
 
 def shard_indices(
@@ -96,14 +97,18 @@ def hlo_shard_indices(sharding: Any, shape: tuple[int, ...], num_devices: int) -
     tiles = tuple(sharding.tile_assignment_dimensions())
     positions = sharding.tile_assignment_devices()
     if len(positions) != num_devices or len(tiles) < len(shape):
-        raise ValueError(
-            f"sharding {sharding} does not fit an array of shape {shape} on {num_devices} devices"
+        raise worded(
+            ValueError(
+                f"sharding {sharding} does not fit an array of shape {shape} on {num_devices} devices"
+            )
         )
     for axis, (size, parts) in enumerate(zip(shape, tiles)):
         if size % parts:
-            raise ValueError(
-                f"sharding {sharding} cuts axis {axis} of shape {shape} into {parts} parts, "
-                f"which does not divide its size {size}"
+            raise worded(
+                ValueError(
+                    f"sharding {sharding} cuts axis {axis} of shape {shape} into {parts} parts, "
+                    f"which does not divide its size {size}"
+                )
             )
     steps = [size // parts for size, parts in zip(shape, tiles)]
     indices = [whole] * num_devices

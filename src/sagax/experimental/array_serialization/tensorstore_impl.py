@@ -19,6 +19,7 @@ from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax._src.runtime import devices
 from sagax._src.runtime.device_put import make_array_from_single_device_arrays
 from sagax.experimental.layout import Format
@@ -39,8 +40,10 @@ def tensorstore() -> Any:
     try:
         return importlib.import_module("tensorstore")
     except ModuleNotFoundError as error:
-        raise ImportError(
-            "sagax.experimental.array_serialization needs TensorStore: pip install tensorstore"
+        raise worded(
+            ImportError(
+                "sagax.experimental.array_serialization needs TensorStore: pip install tensorstore"
+            )
         ) from error
 
 

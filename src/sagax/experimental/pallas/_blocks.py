@@ -20,6 +20,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Tre
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.frozen_class import record
 from sagax._src.higher_order.trace_bodies import trace_body
+from sagax._src.languages.choice import worded
 from sagax.experimental.pallas._memory import MemorySpace
 from sagax.numpy._indexing.windows import Slice
 
@@ -290,7 +291,9 @@ class Form:
     __rmul__ = __mul__
 
     def __bool__(self) -> bool:
-        raise TypeError("an index of the program is not known while the index map is traced")
+        raise worded(
+            TypeError("an index of the program is not known while the index map is traced")
+        )
 
     __eq__ = __lt__ = __le__ = __gt__ = __ge__ = lambda self, other: bool(self)  # type: ignore[assignment]
     __hash__ = None  # type: ignore[assignment]

@@ -11,6 +11,7 @@ import sagax.scipy.linalg._common as _common
 from sagax._src.api.jit import jit
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
@@ -152,7 +153,9 @@ def eigh(
     Array([1., 3.], dtype=float32)
     """
     if eigvals is not None:
-        raise NotImplementedError("scipy.linalg.eigh: Only the eigvals=None case is implemented.")
+        raise worded(
+            NotImplementedError("scipy.linalg.eigh: Only the eigvals=None case is implemented.")
+        )
     check_choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
     if b is None:
         (a,) = _common.arrays("scipy.linalg.eigh", a)

@@ -10,6 +10,7 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice
 
@@ -105,8 +106,10 @@ def correlate(
 
 def _two_dimensional(function: str, in1: Any, in2: Any, boundary: str, fillvalue: Any) -> None:
     if boundary != "fill" or fillvalue != 0:
-        raise NotImplementedError(
-            f"scipy.signal.{function}() only supports boundary='fill', fillvalue=0"
+        raise worded(
+            NotImplementedError(
+                f"scipy.signal.{function}() only supports boundary='fill', fillvalue=0"
+            )
         )
     if snp.ndim(in1) != 2 or snp.ndim(in2) != 2:
         raise ArgumentValueError(

@@ -11,6 +11,7 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
@@ -35,7 +36,7 @@ def detrend(
     """
     function = "scipy.signal.detrend"
     if overwrite_data is not None:
-        raise NotImplementedError("overwrite_data argument not implemented.")
+        raise worded(NotImplementedError("overwrite_data argument not implemented."))
     check_choice(function, "type", type, ("linear", "constant"))
     (data,) = _common.arrays(function, data)
     if type == "constant":

@@ -14,6 +14,7 @@ from sagax._src.api.derivatives import jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
+from sagax._src.languages.choice import worded
 from sagax._src.primitives.special import bessel as _bessel
 from sagax._src.primitives.special import beta as _beta
 from sagax._src.primitives.special import gamma as _gamma
@@ -387,8 +388,10 @@ def factorial(n: Any, exact: bool = False) -> Array:
     Array(24., dtype=float32, weak_type=True)
     """
     if exact:
-        raise NotImplementedError(
-            "factorial(exact=True) needs integers of any length: use math.factorial"
+        raise worded(
+            NotImplementedError(
+                "factorial(exact=True) needs integers of any length: use math.factorial"
+            )
         )
     (n,) = promote_inexact("factorial", as_operand("factorial", n))
     if dtypes.is_complex(dtype_of(n)):

@@ -21,6 +21,7 @@ import numpy as np
 from sagax._src.core.dims.assume import Assumptions, note_assumption
 from sagax._src.core.dims.monomial import FUNCTIONS, Atom, Key, Monomial, Rule, Tables
 from sagax._src.diagnostics import errors
+from sagax._src.languages.choice import worded
 
 
 class Scope(Protocol):
@@ -128,7 +129,9 @@ class Dim:
     _key: Key | None
 
     def __init__(self) -> None:
-        raise TypeError("Dim has no public constructor; symbolic_shape('b, 2*n') makes Dims")
+        raise worded(
+            TypeError("Dim has no public constructor; symbolic_shape('b, 2*n') makes Dims")
+        )
 
     # Interned in the scope: a copy is the same object.
 
@@ -266,7 +269,7 @@ class Dim:
     def __jax_array__(self) -> Any:
         """Convert the size to an array value."""
         if _dim_as_value is None:
-            raise TypeError(f"the size {self} cannot become an array here")
+            raise worded(TypeError(f"the size {self} cannot become an array here"))
         return _dim_as_value(self)
 
     def evaluate(self, env: Mapping[str, int]) -> int:
@@ -453,7 +456,7 @@ def _scope_of(x: Size, y: Size) -> Scope:
     for d in (x, y):
         if type(d) is Dim:
             return d.scope
-    raise TypeError(f"no symbolic size among {x}, {y}")
+    raise worded(TypeError(f"no symbolic size among {x}, {y}"))
 
 
 def _first_name(x: Dim) -> str:
@@ -589,7 +592,7 @@ def quotient_and_remainder(x: Size, y: Size) -> tuple[Size, Size]:
     if type(x) is not Dim and type(y) is not Dim:
         return divmod(x, y)
     if type(y) is not Dim and y == 0:
-        raise ZeroDivisionError(f"division of the symbolic dimension '{x}' by zero")
+        raise worded(ZeroDivisionError(f"division of the symbolic dimension '{x}' by zero"))
     if type(x) is Dim and type(y) is Dim:
         _same_scope(x, y, "//")
     scope = _scope_of(x, y)

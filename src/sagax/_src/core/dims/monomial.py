@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sagax._src.languages.choice import worded
+
 FUNCTIONS: dict[str, Callable[[int, int], int]] = {
     "floordiv": lambda x, y: x // y,
     "mod": lambda x, y: x % y,
@@ -41,8 +43,10 @@ class Atom:
                 return int(env[self.operands[0]])
             except KeyError:
                 given = ", ".join(sorted(env)) or "none"
-                raise KeyError(
-                    f"dimension variable {self.name!r} has no value; there are values for: {given}"
+                raise worded(
+                    KeyError(
+                        f"dimension variable {self.name!r} has no value; there are values for: {given}"
+                    )
                 ) from None
         x, y = [d if isinstance(d, int) else d.evaluate(env) for d in self.operands]
         return FUNCTIONS[self.kind](x, y)

@@ -15,6 +15,7 @@ import numpy as np
 import sagax._src.core.dims.expression as expression
 from sagax._src.core.dims.expression import Dim, Size
 from sagax._src.diagnostics import errors
+from sagax._src.languages.choice import worded
 
 Shape = tuple[Size, ...]
 
@@ -298,7 +299,7 @@ def canonical_slice(index: slice, d: Size) -> tuple[Size, Size, Size]:
     if type(step) is not Dim:
         step = operator.index(step)
         if step == 0:
-            raise ValueError("slice step cannot be zero")
+            raise worded(ValueError("slice step cannot be zero"))
     if type(d) is int and not any(type(x) is Dim for x in (index.start, index.stop, step)):
         start, stop, step = index.indices(d)
         count = len(range(start, stop, step))
