@@ -271,6 +271,8 @@ def test_the_tests_do_not_import_jax():
         "cyclists",
         "commuters",
         "riders",
+        "boarders",
+        "hikers",
         "healthy",
     }
     tests = Path(__file__).resolve().parent

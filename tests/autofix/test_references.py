@@ -55,6 +55,38 @@ import jax.numpy as jnp
 weights = {"a": jnp.ones((3, 2)), "b": jnp.ones(2)}
 print(jax.vmap(lambda w, x: x @ w["a"] + w["b"])(weights, jnp.ones(SHAPE)).tolist())
 """
+AXES = """
+import jax
+import jax.numpy as jnp
+members = {"w": jnp.array([[1.0, 2.0], [3.0, 4.0]]), "x": jnp.array([1.0, 10.0])}
+print(jax.vmap(lambda p: p["w"] @ p["x"], in_axes={"w": 0, "x": None})(members).tolist())
+"""
+DIRECTION = """
+import jax
+print([float(x) for x in jax.jvp(lambda x: x**3, 2.0, DIRECTION)])
+"""
+UNPACKED = """
+import jax
+import jax.numpy as jnp
+def leaf(p, g):
+    return p - g, 2 * g
+trees = {"a": jnp.ones(2), "b": jnp.ones(1), "c": jnp.zeros(1)}
+NAMES = jax.tree.map(leaf, trees, trees)
+print(PRINTED)
+"""
+AXES_OF_TORCH = """
+import jax.numpy as jnp
+print(jnp.arange(12).reshape(2, 3, 2).transpose(ORDER).tolist()[1])
+"""
+SPECS = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, PartitionSpec as P
+mesh = Mesh(np.array(jax.devices()[:1]), ("data",))
+scaled = jax.shard_map(lambda x, r: r * x, mesh=mesh, in_specs=P("data"), out_specs=P("data"))
+print(scaled(jnp.arange(3.0), jnp.array(2.0)).tolist())
+"""
 RULES = "derivatives by operations, without rules of their own"
 
 # the text of a program, its output, and what is assumed; None where it has no result
@@ -75,6 +107,29 @@ CASES = {
         ["arguments not mapped that have no axis of one size"],
     ),
     "nothing to map over": (MAPPED.replace("SHAPE", "()"), None, []),
+    "axes of one dict": (AXES, "[21.0, 43.0]", ["`in_axes` as that of the one argument"]),
+    "a direction without a tuple": (
+        DIRECTION.replace("DIRECTION", "(1.0,)"), "[8.0, 12.0]", ["primals and tangents of one argument"],
+    ),
+    "neither in a tuple": (
+        DIRECTION.replace("DIRECTION", "0.5"), "[8.0, 6.0]", ["primals and tangents of one argument"],
+    ),
+    "results of leaves": (
+        UNPACKED.replace("NAMES", "p, g").replace("PRINTED", "p['a'].tolist(), g['b'].tolist()"),
+        "[0.0, 0.0] [2.0]", ["results of each leaf unpacked"],
+    ),
+    "results of leaves in one tree": (
+        UNPACKED.replace("NAMES", "both").replace("PRINTED", "both['a'][1].tolist()"), "[2.0, 2.0]", [],
+    ),
+    "more names than results": (
+        UNPACKED.replace("NAMES", "p, g, h, i").replace("PRINTED", "p"), None, [],
+    ),
+    "two axes": (
+        AXES_OF_TORCH.replace("ORDER", "-2, -1"), "[[6, 8, 10], [7, 9, 11]]",
+        ["two axes for `transpose` as those to exchange"],
+    ),
+    "all axes": (AXES_OF_TORCH.replace("ORDER", "2, 0, 1"), "[[1, 3, 5], [7, 9, 11]]", []),
+    "a number under a spec": (SPECS, "[0.0, 2.0, 4.0]", ["specs as short as their arguments"]),
     "nothing to assume": (INDEX.replace("POSITIONS", "[1]"), "[7]", []),
 }  # fmt: skip
 

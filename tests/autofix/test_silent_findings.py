@@ -39,6 +39,26 @@ MISTAKES = {
         print(jax.vmap(partial(window, w=2))(jnp.array([3, 9])))
         """,
     ),
+    "a gradient that vmap maps eagerly": (
+        "NaNGradientWarning",
+        3,
+        """
+        import jax, jax.numpy as jnp
+        def length(v):
+            return jnp.where(v @ v > 0.0, jnp.sqrt(v @ v), 0.0)
+        print(jax.vmap(jax.grad(length))(jnp.array([[0.0, 0.0], [3.0, 4.0]])))
+        """,
+    ),
+    "a Jacobian": (
+        "NaNGradientWarning",
+        3,
+        """
+        import jax, jax.numpy as jnp
+        def unit(v):
+            return v / jnp.linalg.norm(v + 1.0)
+        print(jax.jacfwd(unit)(jnp.array([-1.0, -1.0])))
+        """,
+    ),
     "labels counted from 1": (
         "OutOfBoundsIndexWarning",
         2,
@@ -480,6 +500,16 @@ HEALTHY = {
         for _ in range(50):
             t = t + 1e-3
         print(x, t)
+        """,
+    "nan on purpose under vmap, and guarded gradients": """
+        import jax, jax.numpy as jnp
+        def length(v):
+            square = v @ v
+            moves = square > 0.0
+            return jnp.where(moves, jnp.sqrt(jnp.where(moves, square, 1.0)), 0.0)
+        rows = jnp.array([[0.0, 0.0], [3.0, 4.0]])
+        print(jax.vmap(jax.grad(length))(rows), jax.jacfwd(length)(rows[0]), jax.hessian(length)(rows[1]))
+        print(jax.vmap(lambda v: jnp.where(v > 0.0, v, jnp.nan))(rows))
         """,
     "sums, residuals and labels of all kinds": """
         import jax, jax.numpy as jnp, numpy as np

@@ -33,6 +33,9 @@ FOLDERS = (
     "cyclists",
     "commuters",
     "riders",
+    "boarders",
+    "boarders/healthy",
+    "hikers",
     HEALTHY,
 )
 PROBE = """

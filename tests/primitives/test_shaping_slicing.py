@@ -10,6 +10,7 @@ import pytest
 import sagax
 from sagax import lax
 from sagax._src.core import dims
+from sagax.errors import TracerIntegerConversionError
 from slicing_cases import SHAPING, SLICING
 from slicing_oracle import check_derivatives, check_maps, check_values
 
@@ -317,10 +318,16 @@ def test_errors(call, error, words):
 
 
 def test_sizes_must_be_known_while_tracing():
-    with pytest.raises(
-        TypeError, match="(?s)slice_sizes must be a sequence of ints known while tracing"
-    ):
-        sagax.jit(lambda n: lax.dynamic_slice(X, (0, 0), (n, 1)))(2)
+    calls = (
+        lambda n: lax.dynamic_slice(X, (0, 0), (n, 1)),
+        lambda n: lax.dynamic_slice_in_dim(X, 0, n),
+        lambda n: lax.slice(X, (0, 0), (n, 1)),
+    )
+    for call, argument in zip(calls, ("slice_sizes", "slice_sizes", "limit_indices"), strict=True):
+        with pytest.raises(TracerIntegerConversionError) as caught:
+            sagax.jit(call)(2)
+        assert f"argument: {argument}" in str(caught.value)
+        assert "depends on: n (argument of" in str(caught.value)
 
 
 def test_unstacking_an_unknown_number_of_slices():

@@ -127,7 +127,11 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     events.operation_evaluated.function = check_operation
     _watch_static_indices(add, busy)
     for name in ("value_and_grad", "grad"):
-        _watch_gradient(package, name, add, busy)
+        _watch_gradient(package, name, getattr(derivatives, name), add, busy)
+    # gradients within are those of examples, whose values are known behind it
+    for name in ("vmap", "jacfwd", "jacrev", "hessian"):
+        _watch_gradient(package, name, getattr(package, name), add, busy)
+    package.__dict__["jacobian"] = package.__dict__["jacrev"]
 
 
 def _watch_static_indices(add: Add, busy: Callable[[], bool]) -> None:
@@ -153,9 +157,10 @@ def _watch_static_indices(add: Add, busy: Callable[[], bool]) -> None:
     events.index_clamped.function, events.static_indices_read.function = clamped, read
 
 
-def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[], bool]) -> None:
+def _watch_gradient(
+    package: ModuleType, name: str, real: Callable[..., Any], add: Add, busy: Callable[[], bool]
+) -> None:
     """Check gradients that are computed eagerly."""
-    real = getattr(derivatives, name)
 
     def transform(fun: Any, *options: Any, **named: Any) -> Any:
         inner = real(fun, *options, **named)
@@ -166,6 +171,8 @@ def _watch_gradient(package: ModuleType, name: str, add: Add, busy: Callable[[],
                 operands = trees.leaves((args, kwargs))
                 if all(np.all(np.isfinite(_as_floats(x))) for x in operands):
                     closed = make_jaxpr(inner)(*args, **kwargs)
+                    if name == "vmap" and not _has_gradient(closed.jaxpr):
+                        return result
                     names = list(arguments.leaf_paths(fun, args, kwargs))
                     _report_nonfinite(closed, [np.asarray(x) for x in operands], names, add)
             return result

@@ -77,7 +77,7 @@ class Records:
       results: the results of each function, call by call; None for what cannot be compared.
       tests: the truth values that each test of a branch had.
       varied: the number of values that were changed.
-      inputs: the arguments with the kinds of those of their numbers that were changed.
+      inputs: the arguments with the kinds and shapes of those of their numbers that were changed.
       disturbed: the number of results that were changed.
     """
 
@@ -326,7 +326,8 @@ class Recorder:
     def vary(self, name: str, value: Any) -> Any:
         changed = tree_map(self._varied_leaf, value)
         pairs = zip(leaves(value), leaves(changed), strict=True)
-        self.records.inputs.add(f"{name}: {''.join('-' if x is y else _kind(x) for x, y in pairs)}")
+        kinds = ["-" if x is y else f"{_kind(x)}{_shape_text(x)}" for x, y in pairs]
+        self.records.inputs.add(f"{name}: {''.join(kinds)}")
         return changed
 
     def _varied_leaf(self, x: Any) -> Any:
@@ -388,6 +389,12 @@ def _kind(x: Any) -> str:
         return ""
     kind = getattr(x.dtype, "kind", "")
     return "f" if kind == "V" and "float" in str(x.dtype) else kind
+
+
+def _shape_text(x: Any) -> str:
+    """Return the shape of an array, on which its other numbers depend; "" of a number."""
+    shape = tuple(getattr(x, "shape", ()))
+    return str(list(shape)) if shape else ""
 
 
 def _is_key(x: Any) -> bool:

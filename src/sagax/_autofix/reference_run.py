@@ -2,8 +2,7 @@
 
 jit calls the function, vmap loops over examples, the control flow of lax is that of Python, and
 differentiated values convert to numbers. A script that fails because a value is traced then has a
-result to compare repairs with. One that fails even so may have a result with assumptions: `assume` makes
-those that leave no doubt what was meant, and notes which were needed.
+result to compare repairs with. One that fails even so may have a result with `assumptions`.
 """
 
 from __future__ import annotations
@@ -16,19 +15,16 @@ from typing import Any
 
 import numpy as np
 
+import sagax._autofix.assumptions as assumptions
 import sagax.lax
 import sagax.numpy as snp
-import sagax.tree
-import sagax.tree_util
 from sagax._src import config
 from sagax._src.api.autodiff_common import has_derivative
 from sagax._src.api.jit import watch_calls
 from sagax._src.api.vmap import vmap as real_vmap
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import Array
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError
-from sagax._src.higher_order.custom_derivatives import custom_jvp, custom_vjp
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.trees import leaves
 from sagax.tree_util import tree_map
@@ -216,8 +212,7 @@ def vmap(
 
     def mapped(*args: Any, **kwargs: Any) -> Any:
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
-        if _assuming and len(axes) == len(args):
-            axes = tuple(map(_mappable_axis, axes, args))
+        axes = assumptions.mapped_axes(in_axes, axes, args)
         sizes: set[int] = set()
 
         def note(axis: Any, part: Any) -> None:
@@ -297,84 +292,3 @@ def switch(index: Any, branches: Sequence[Any], *operands: Any, **_: Any) -> Any
 
 def loop_map(f: Callable[..., Any], xs: Any, **_: Any) -> Any:
     return scan(lambda carry, x: (carry, f(x)), None, xs)[1]
-
-
-# --- assumptions ---------------------------------------------------------------------------------
-
-_assumed: dict[str, None] = {}
-_assuming: list[bool] = []
-
-
-def assumed() -> tuple[str, ...]:
-    """Return the assumptions that this run needed."""
-    return tuple(_assumed)
-
-
-def assume() -> None:
-    """Let what no rule of the library allows have its only meaning, for the rest of this process.
-
-    A function with a rule of its own is differentiated by its operations, trees are paired leaf by leaf,
-    floats that are whole numbers are indices, and what has no common axis to map over is not mapped.
-    """
-    _assuming.append(True)
-    custom_jvp.__call__ = custom_vjp.__call__ = _call_without_rule
-    pair: Any = _paired_by_leaf(sagax.tree_util.tree_map)
-    sagax.tree.map = sagax.tree_util.tree_map = pair
-    real: Any = Array.__getitem__
-
-    def item(self: Any, index: Any) -> Any:
-        try:
-            return real(self, index)
-        except (IndexError, TypeError):
-            whole = tuple(map(_whole, index)) if isinstance(index, tuple) else _whole(index)
-            found = real(self, whole)
-            _assumed["whole numbers as indices"] = None
-            return found
-
-    setattr(Array, "__getitem__", item)  # noqa: B010 (no class for type checkers to change)
-
-
-def _call_without_rule(self: Any, *args: Any, **kwargs: Any) -> Any:
-    _assumed["derivatives by operations, without rules of their own"] = None
-    return self.fun(*args, **kwargs)
-
-
-def _paired_by_leaf(real: Callable[..., Any]) -> Callable[..., Any]:
-    def paired(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: Any = None) -> Any:
-        try:
-            return real(f, tree, *rest, is_leaf=is_leaf)
-        except ValueError:
-            columns = [sagax.tree_util.tree_leaves(r, is_leaf=is_leaf) for r in (tree, *rest)]
-            if len({len(column) for column in columns}) != 1:
-                raise
-            first = columns[0]
-            for column in columns[1:]:
-                if [np.shape(x) for x in column] != [np.shape(x) for x in first]:
-                    raise
-            outs = [f(*row) for row in zip(*columns, strict=True)]
-            _assumed["trees paired leaf by leaf"] = None
-            structure = sagax.tree_util.tree_structure(tree, is_leaf=is_leaf)
-            return structure.unflatten(outs)
-
-    return paired
-
-
-def _mappable_axis(axis: Any, tree: Any) -> Any:
-    """Return the axis to map an argument over; None if its parts have no such axis of one size."""
-    if not isinstance(axis, int):
-        return axis
-    shapes = [np.shape(x) for x in leaves(tree)]
-    if all(-len(s) <= axis < len(s) for s in shapes) and len({s[axis] for s in shapes}) <= 1:
-        return axis
-    _assumed["arguments not mapped that have no axis of one size"] = None
-    return None
-
-
-def _whole(index: Any) -> Any:
-    """Return an index of floats as one of integers, if they are whole numbers; else itself."""
-    if isinstance(index, float):
-        return int(index) if index.is_integer() else index
-    if isinstance(index, Tracer) or getattr(getattr(index, "dtype", None), "kind", "") != "f":
-        return index
-    numbers = np.asarray(index)
-    return index.astype(int) if bool(np.all(numbers == np.floor(numbers))) else index

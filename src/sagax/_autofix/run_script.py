@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import sagax._autofix.assumptions as assumptions
 import sagax._autofix.derivative_checks as derivative_checks
 import sagax._autofix.in_place_updates as in_place_updates
 import sagax._autofix.probes as probes
@@ -63,7 +64,7 @@ def run_task(task: Task) -> Outcome:
     if task.untransformed:
         reference_run.install(package, copies_arguments=bool(task.in_place))
     if task.assume:
-        reference_run.assume()
+        assumptions.assume(package)
     if probe is not None and probe.same_draws:
         repeatable.draw_by_shape()
     if probe is not None and probe.x64:
@@ -116,7 +117,7 @@ def run_task(task: Task) -> Outcome:
         seconds=seconds,
         code=exit_code,
         derivatives_lost=reference_run.derivatives_lost(),
-        assumed=reference_run.assumed(),
+        assumed=assumptions.assumed(),
         records=recorder and recorder.records,
         derivatives=tuple(checks),
         peak_bytes=_peak_bytes(),

@@ -176,6 +176,7 @@ class _Search:
         self.tried: set[tuple[tuple[str, str], ...]] = set()
         self.proven: list[Suggestion] = []
         self.ran: list[_Ran] = []
+        self.partial: list[Suggestion] = []  # which leave the same mistake elsewhere
         self.cut_short = False  # whether a fix of the kind that runs was not tried
         self.explored: list[_Attempt] = []  # whose candidates of known errors were tried
         self.rivals: list[Outcome] = []  # of small edits that are unlikely
@@ -188,7 +189,7 @@ class _Search:
         if not self.done:
             self.trials, self.until = 0, max(self.until, time.monotonic() + self.seconds / 2)
             self.explore([start, *others], self.all_candidates)
-        shown = [*self.proven, *self.unproven()] or self.last_resort or self.untried
+        shown = [*self.proven, *self.unproven()] or self.partial or self.last_resort or self.untried
         # the first of each title
         shown = list({s.title: s for s in reversed(shown)}.values())[::-1]
         return tuple(shown[:MAX_SHOWN])
@@ -374,6 +375,17 @@ class _Search:
             return
         if not outcome.completed:
             return
+        if self.facts.diagnostic.error in _WRONG_RESULT_WARNINGS:
+            left = [
+                f for f in outcome.warnings if f.diagnostic.error == self.facts.diagnostic.error
+            ]
+            if left and not _same_mistake(left[0], facts) and len(state.steps) < _MAX_EDITS:
+                # the result is as wrong as before: the repair of the next one comes on top
+                sources = read_sources(outcome.files, state.texts)
+                queue.append((state, complete_facts(left[0], sources)))
+                proof = Proof(missing=["what is right: the same mistake is left elsewhere"])
+                self.partial.append(self.suggestion(state, Trust.RAN, proof))
+                return
         reference = self.reference()
         if any(step.kind in _OTHER_RESULTS for step in state.steps):
             reference = Reference("the program before", False, reliable=False, mistaken=True)

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.case import Candidate, Case, at_expression
+from sagax._autofix.repairs.case import Candidate, Case, at_expression, base_name
 from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressions
 from sagax._autofix.repairs.source_file import (
     Source,
@@ -329,6 +329,42 @@ def complete_in_specs(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         text = tuple_text([*present, *[spec] * missing])
         title = f"give `in_specs` an entry for each argument: what has none {what}"
         yield Candidate("in_specs", title, (there.replace(given, text),), rank)
+
+
+@at_expression
+def shorten_spec(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Give an argument of a shard_map with too few dimensions for its spec one that splits it less."""
+    said = re.search(
+        r"the specification .* has \d+ entries, which is more than the (\d+) dimensions",
+        case.facts.message,
+    )
+    found = find_transform_call(
+        case, source, node, ("jax.shard_map", "jax.experimental.shard_map.shard_map")
+    )
+    if said is None or found is None or not found[1].args:
+        return
+    there, call = found
+    given = keyword_value(call, "in_specs") or argument(call, 2, "in_specs")
+    names = [f for _, f in resolve_functions(case, there, call.args[0])][:1]
+    known = arguments(names[0]) if names else []
+    name = base_name(case.facts.data.get("argument", ""))
+    if given is None or name not in known:
+        return
+    at, several = known.index(name), isinstance(given, (ast.Tuple, ast.List))
+    present = given.elts if isinstance(given, (ast.Tuple, ast.List)) else [given] * len(known)
+    spec = present[at] if at < len(present) else None
+    if not isinstance(spec, ast.Call):
+        return
+    kept = ", ".join(there.code(a) for a in spec.args[: int(said[1])])
+    text = f"{there.code(spec.func)}({kept})"
+    if several:
+        edit = there.replace(spec, text)
+    else:
+        edit = there.replace(
+            given, tuple_text([text if n == at else there.code(e) for n, e in enumerate(present)])
+        )
+    title = f"give `{name}` a spec for its {said[1]} dimensions: `{text}`"
+    yield Candidate("in_specs", title, (edit,), 1)
 
 
 def name_all_fields(case: Case) -> Iterator[Candidate]:

@@ -219,6 +219,28 @@ def drop_outer_vmap(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
                 yield Candidate("drop_vmap", title, (edit,), 1, assumes=True)
 
 
+@at_expression
+def swap_two_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `x.transpose(a, b)` of an array with more axes, which exchanges two elsewhere, as `swapaxes`."""
+    if "transpose: argument axes must be all" not in case.facts.message:
+        return
+    for call in source.nodes(ast.Call, node):
+        if source.meaning(call.func) == "jax.numpy.transpose" and call.args:
+            base, given = call.args[0], argument(call, 1, "axes")
+            axes = given.elts if isinstance(given, (ast.Tuple, ast.List)) else call.args[1:]
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "transpose":
+            base, axes = call.func.value, call.args
+        else:
+            continue
+        if len(axes) == 2 and not source.meaning(base):
+            first, second = map(source.code, axes)
+            text = f"{source.primary(base)}.swapaxes({first}, {second})"
+            title = (
+                f"exchange the axes {first} and {second}: `transpose` takes the order of all axes"
+            )
+            yield Candidate("swap_axes", title, (source.replace(call, text),), 1)
+
+
 # --- counts and sizes ----------------------------------------------------------------------------
 
 

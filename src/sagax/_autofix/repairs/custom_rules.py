@@ -139,7 +139,7 @@ def take_nondiff_arguments(case: Case) -> Iterator[Candidate]:
             ]
             known = parameters(function)
             names = [known[n] for n in numbers if n < len(known)]
-            backward = [f for _, f in _rules_of(case, function.name) if f.name == said[1]]
+            backward = [f for _, f in find_rules(case, function.name) if f.name == said[1]]
             if not names or not backward or int(said[3]) - int(said[2]) != len(names):
                 continue
             own = [*backward[0].args.posonlyargs, *backward[0].args.args]
@@ -161,7 +161,7 @@ def return_residuals(case: Case) -> Iterator[Candidate]:
     )
     if said is None:
         return
-    rules = _rules_of(case, said[2])
+    rules = find_rules(case, said[2])
     for source, rule in list(case.definition(said[1]))[:1]:
         backward = rules[1][1] if len(rules) == 2 else None
         residuals, told = _residuals(rule, backward)
@@ -180,7 +180,7 @@ def return_residuals(case: Case) -> Iterator[Candidate]:
         yield Candidate("return_pair", title, tuple(edits), 1, assumes=not told)
 
 
-def _rules_of(case: Case, name: str) -> list[tuple[Source, ast.FunctionDef]]:
+def find_rules(case: Case, name: str) -> list[tuple[Source, ast.FunctionDef]]:
     """Return the forward and the backward rule that `name.defvjp(fwd, bwd)` sets."""
     for source in case.sources.values():
         for call in source.nodes(ast.Call):
@@ -231,7 +231,7 @@ def complete_cotangents(case: Case) -> Iterator[Candidate]:
     )
     if said is None:
         return
-    rules = _rules_of(case, said[2])
+    rules = find_rules(case, said[2])
     if len(rules) != 2:
         return
     source, rule = rules[1]
@@ -271,7 +271,7 @@ def reshape_cotangent(case: Case) -> Iterator[Candidate]:
     shapes = [_shape_of(data.get(key, "")) for key in ("expected", "got")]
     if said is None or name is None or shapes[0] is None or shapes[1] is None:
         return
-    rules = _rules_of(case, said[2])
+    rules = find_rules(case, said[2])
     known = [parameters(f) for _, f in case.definition(said[2])][:1]
     if len(rules) != 2 or not known or name[1] not in known[0]:
         return

@@ -194,6 +194,45 @@ def _mapped_ranges(case: Case, source: Source, name: ast.Name) -> list[ast.expr]
 
 
 @at_expression
+def start_of_interval(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Take the position before that of `searchsorted`, where the interval around a value is meant.
+
+    `searchsorted` counts the edges below a value, so that the interval begins at the one before.
+    """
+    bounds = index_bounds(case)
+    index = _index_expression(source, node)
+    function = source.function(node) or source.tree
+    if bounds is None or index is None or bounds[0] != bounds[1]:
+        return
+    reads = [n.id for n in source.nodes(ast.Name, index)]
+    seen: set[str] = set()
+    while reads:
+        name = reads.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        for value in source.assigned(name, function):
+            reads += [n.id for n in source.nodes(ast.Name, value)]
+            yield from _earlier_positions(source, value)
+
+
+def _earlier_positions(source: Source, value: ast.expr) -> Iterator[Candidate]:
+    if not isinstance(value, ast.Call):
+        return
+    name = last_name(value.func)
+    if name not in ("searchsorted", "digitize") or value in [
+        n.left for n in source.nodes(ast.BinOp)
+    ]:
+        return
+    text = source.code(value)
+    if name == "searchsorted" and keyword_value(value, "side") is None and len(value.args) < 3:
+        quote = "'" if "'" in source.text and '"' not in source.text else '"'
+        text = source.call_with(value, f"side={quote}right{quote}")
+    title = f"begin the interval one position earlier: `{name}` counts the edges below a value"
+    yield Candidate("index_base", title, (source.replace(value, f"{text} - 1"),), 0)
+
+
+@at_expression
 def count_from_zero(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Subtract 1 from indices that run from 1 to the size, and never are 0."""
     bounds = index_bounds(case)

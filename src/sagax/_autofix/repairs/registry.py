@@ -41,6 +41,7 @@ import sagax._autofix.repairs.leaked_state as leaked_state
 import sagax._autofix.repairs.leaks as leaks
 import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.mapped_axes as mapped_axes
+import sagax._autofix.repairs.masked_parts as masked_parts
 import sagax._autofix.repairs.missing_parts as missing_parts
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operand_forms as operand_forms
@@ -55,12 +56,14 @@ import sagax._autofix.repairs.singular as singular
 import sagax._autofix.repairs.small_edits as small_edits
 import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
+import sagax._autofix.repairs.static_entries as static_entries
 import sagax._autofix.repairs.static_numbers as static_numbers
 import sagax._autofix.repairs.structures as structures
 import sagax._autofix.repairs.threaded_state as threaded_state
 import sagax._autofix.repairs.traced_programs as traced_programs
 import sagax._autofix.repairs.traced_state as traced_state
 import sagax._autofix.repairs.transform_options as transform_options
+import sagax._autofix.repairs.tree_parts as tree_parts
 import sagax._autofix.repairs.types as types
 import sagax._autofix.repairs.unused_results as unused_results
 from sagax._autofix.repairs.case import Candidate, Case, Repair
@@ -68,7 +71,7 @@ from sagax._autofix.repairs.case import Candidate, Case, Repair
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
     arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_known_size, axes.give_measured_size,
-    static_numbers.pass_number, host_numbers.compute_on_host,
+    static_numbers.pass_number, host_numbers.compute_on_host, masked_parts.mask_part,
 )  # fmt: skip
 
 _NAN_REPAIRS = (
@@ -90,8 +93,8 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         transform_options.mark_static, arrays.use_jax_numpy, arrays.index_array, effects.use_debug_print,
         arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
-    "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask),
-    "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, transform_options.mark_static),
+    "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask, masked_parts.mask_part),
+    "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, masked_parts.mask_part, transform_options.mark_static),
     "JAXTypeError": (threaded_state.thread_state, leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
         containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, threaded_state.thread_state, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
@@ -110,7 +113,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     ),
     "TypeError": (
         control_flow.rewrite_membership, host_arrays.match_tangent,
-        transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, transform_options.set_has_aux, types.reduce_output,
+        transform_options.mark_self_static, classes.register_pytree, transform_options.mark_object_static, static_entries.pass_text_apart, transform_options.set_has_aux, types.reduce_output,
         types.cast_argument_to_float, types.match_carry_types, types.match_branch_types, types.preallocate, arrays.use_at_set,
         types.transpose_operands, effects.use_debug_print, callbacks.set_vmap_method, callbacks.match_declared_result, arrays.use_switch,
         calls.return_scan_pair, calls.pass_branches_as_functions, calls.swap_key_argument, calls.keep_dimensions,
@@ -120,6 +123,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         argument_forms.wrap_in_tuples, argument_forms.make_key, argument_forms.make_array,
         argument_forms.promote_operands, argument_forms.shape_cotangent, argument_forms.pass_hashable_number,
         custom_rules.return_residuals, custom_rules.take_nondiff_arguments, custom_rules.complete_cotangents, custom_rules.reshape_cotangent,
+        tree_parts.arrange_cotangents, tree_parts.keep_argument, tree_parts.transpose_mapped_results, call_forms.swap_two_axes,
         containers.start_with_entry, containers.leave_out_entry, predicates.reduce_condition,
         predicates.reduce_predicate, ranks.match_ranks, ranks.give_vectors_an_axis, ranks.reorder_labels,
         traced_programs.drop_jit, traced_programs.return_partial, traced_programs.mark_static_in_checkpoint,
@@ -164,11 +168,11 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         argument_forms.shape_cotangent, custom_rules.reshape_cotangent, containers.map_common_entries,
         mapped_axes.change_output_axis, mapped_axes.pass_mapped_by_position, predicates.reduce_truth_value,
         ranks.give_vectors_an_axis, ranks.match_ranks, ranks.reorder_labels,
-        traced_programs.mark_outer_static, traced_programs.pack_auxiliary, traced_programs.share_scope,
+        traced_programs.mark_outer_static, traced_programs.pack_auxiliary, traced_programs.share_scope, traced_programs.take_up_checks,
         boolean_logic.replace_builtins, call_forms.make_buffer_traced, call_forms.split_for_names, call_forms.give_scan_length,
         call_forms.pad_rows, call_forms.mark_size_static, call_forms.wrap_axes, call_forms.correct_argnums,
-        devices.fit_mesh_to_devices, call_forms.count_bound_arguments, mapped_axes.use_axis_in_scope, call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key,
-        call_arguments.scan_over_array, call_arguments.export_jitted, call_arguments.complete_in_specs, call_arguments.name_all_fields,
+        devices.fit_mesh_to_devices, call_forms.count_bound_arguments, mapped_axes.use_axis_in_scope, call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key, tree_parts.transpose_mapped_results, call_forms.swap_two_axes,
+        call_arguments.scan_over_array, call_arguments.export_jitted, call_arguments.complete_in_specs, call_arguments.shorten_spec, call_arguments.name_all_fields,
         call_arguments.show_printed_value, call_arguments.unwrap_cotangent, call_arguments.round_bound,
         pytree_operands.convert_container,
         operand_forms.parenthesize_comparisons, operand_forms.wrap_sequence, operand_forms.infer_reshape_size,
@@ -209,7 +213,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "DtypeTruncationWarning": (buffers.fill_with_floats, types.enable_x64),
     "IntegerOverflowWarning": (types.widen_dtype,),
     "OutOfBoundsIndexWarning": (
-        index_bounds.correct_size, index_bounds.shorten_range, index_bounds.count_from_zero, buffers.enlarge_buffer,
+        index_bounds.correct_size, index_bounds.start_of_interval, index_bounds.shorten_range, index_bounds.count_from_zero, buffers.enlarge_buffer,
         buffers.write_around, buffers.pad_window, arrays.set_index_mode,
     ),
     "DonationWarning": (transform_options.drop_donation,),

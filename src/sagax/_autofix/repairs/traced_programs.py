@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.dataflow import resolve_functions
+from sagax._autofix.repairs.leaks import call_sites
 from sagax._autofix.repairs.source_file import (
     Function,
     Source,
@@ -19,6 +20,7 @@ from sagax._autofix.repairs.source_file import (
 )
 from sagax._autofix.repairs.transform_options import (
     JIT_FUNCTIONS,
+    Application,
     add_static,
     applications,
     arguments_passed,
@@ -338,3 +340,64 @@ def pack_auxiliary(case: Case) -> Iterator[Candidate]:
         if edits:
             title = "return a pair: the loss, and a tuple of the other results"
             yield Candidate("return_pair", title, tuple(edits), 1)
+
+
+# --- checks in compiled functions ----------------------------------------------------------------
+
+_INNER_SCOPES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+
+
+def take_up_checks(case: Case) -> Iterator[Candidate]:
+    """Apply `checkify` inside of jit, and throw where the function is called what its checks find."""
+    if "nothing takes up what it finds" not in case.facts.message:
+        return
+    for name in [n for n, reason in case.facts.transforms if reason == "jit"][:1]:
+        for applied in applications(case, name):
+            function, source = applied.function, applied.source
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            checkify, imports = source.spell("jax.experimental.checkify.checkify")
+            edits = [_checked(applied, function, checkify), *imports]
+            for site in call_sites(case, source, function):
+                thrown = _throw_error(site.source, site.call)
+                if site.kinds() - set(JIT_FUNCTIONS) or not thrown:
+                    return
+                edits += thrown
+            title = f"let `{name}` return what its checks find, and throw it where it is called"
+            yield Candidate("checkify", title, tuple(edits), 1)
+            return
+
+
+def _checked(applied: Application, function: ast.FunctionDef, checkify: str) -> Edit:
+    source, node = applied.source, applied.node
+    if not applied.decorator and isinstance(node, ast.Call):
+        return source.replace(node.args[0], f"{checkify}({source.code(node.args[0])})")
+    below = (node.end_lineno or 0) + 1
+    return source.insert_above(below, f"{source.indent(function)}@{checkify}")
+
+
+def _throw_error(source: Source, call: ast.Call) -> list[Edit]:
+    """Return the edits that unpack (error, result) of a call, and throw the error."""
+    statement = source.statement(call)
+    if source.enclosing(call, _INNER_SCOPES) or not isinstance(
+        statement, (ast.Assign, ast.Expr, ast.Return, ast.AugAssign)
+    ):
+        return []
+    error, indent = source.fresh("error", call), source.indent(statement)
+    end = source.span(statement)
+    throw = source.insert(end.end_line, end.end_column or 0, f"\n{indent}{error}.throw()")
+    if (
+        isinstance(statement, ast.Assign)
+        and statement.value is call
+        and len(statement.targets) == 1
+    ):
+        target = statement.targets[0]
+        text = source.code(target)
+        text = f"({text})" if isinstance(target, ast.Tuple) and text[:1] != "(" else text
+        return [source.replace(target, f"{error}, {text}"), throw]
+    if isinstance(statement, ast.Expr) and statement.value is call:
+        return [source.replace(call, f"{error}, _ = {source.code(call)}"), throw]
+    result = source.fresh("result", call)
+    line = f"{indent}{error}, {result} = {source.code(call)}\n{indent}{error}.throw()"
+    above = source.insert_above(source.first_line(statement), line)
+    return [above, source.replace(call, result)]

@@ -338,9 +338,24 @@ def _copy_shared_buffer(case: Case, source: Source, node: ast.AST) -> Iterator[C
     for call in source.nodes(ast.Call, node):
         value = _passed_value(function, call, message[3]) if message and function else None
         if message is not None and value is not None:
+            yield from _copy_at_assignment(source, value)
             title = f"give a copy as `{message[3]}`: the array is donated"
             yield Candidate("copy_before_donate", title, _copy_edits(source, value), 1)
             return
+
+
+def _copy_at_assignment(source: Source, value: ast.expr) -> Iterator[Candidate]:
+    """Copy an array where it gets a second name: once, instead of in each call."""
+    scope = source.function(value) or source.tree
+    others = [
+        assigned
+        for assigned in source.assigned(getattr(value, "id", ""), scope)
+        if isinstance(assigned, ast.Name)
+    ]
+    edits = tuple(edit for other in others for edit in _copy_edits(source, other))
+    if edits:
+        title = f"let `{source.code(value)}` be a copy where it is assigned: the array is donated"
+        yield Candidate("copy_before_donate", title, tuple(dict.fromkeys(edits)), 0)
 
 
 def _copy_edits(source: Source, value: ast.expr) -> tuple[Edit, ...]:

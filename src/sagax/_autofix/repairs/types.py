@@ -579,7 +579,8 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         isinstance(n, ast.BinOp) and isinstance(n.op, _LAST_DIGITS)
         for n in ast.walk(statement if function is None else function)
     )
-    dtypes = [*(["int32"] if fits else []), *([] if exact else ["float32"])]
+    exact_after = _needs_last_digits(source, statement, node)
+    dtypes = [*(["int32"] if fits else []), *([] if exact_after else ["float32"])]
     casts: list[tuple[str, list[Edit]]] = []
     if function is not None and not isinstance(function, ast.Lambda):
         known = parameters(function)
@@ -591,6 +592,7 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
             lines = "\n".join(f"{indent}{n} = {n}.astype(DTYPE)" for n in names)
             edit = source.insert_above(source.first_line(first), lines)
             casts.append((f"cast {', '.join(f'`{n}`' for n in names)}", [edit]))
+    of_arguments = len(casts)
     for call in source.nodes(ast.Call, statement):
         full = source.meaning(call.func)
         if full.rpartition(".")[2] in _REDUCTIONS and full.startswith("jax.numpy."):
@@ -601,8 +603,8 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
             edit = source.replace(call, substitute(source, call, texts))
             casts.append(("where they are reduced", [edit]))
         elif isinstance(call.func, ast.Attribute) and call.func.attr in _REDUCTIONS and not full:
-            text = f"{source.primary(call.func.value)}.astype(DTYPE)"
-            casts.append(("where they are reduced", [source.replace(call.func.value, text)]))
+            edit = source.with_method(call.func.value, ".astype(DTYPE)")
+            casts.append(("where they are reduced", [edit]))
     operands = [
         n
         for n in ast.walk(node if isinstance(node, ast.expr) else statement)
@@ -616,9 +618,34 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
     for i, dtype in enumerate(dtypes):
         kind = "floating point numbers" if dtype == "float32" else "integers of 32 bits"
         for rank, (cast, edits) in enumerate(casts, 1):
+            if dtype == "float32" and exact and rank <= of_arguments:
+                continue
             typed = [replace(e, text=e.text.replace("DTYPE", f"{numpy}.{dtype}")) for e in edits]
             title = f"compute with {kind}: {cast}"
             yield Candidate("wider_dtype", title, (*typed, *imports), rank + 3 * i)
+
+
+def _needs_last_digits(source: Source, statement: ast.stmt, node: ast.AST) -> bool:
+    """Return whether an operation on the last digits takes the value of an expression, here or later."""
+    if any(isinstance(n, ast.BinOp) and isinstance(n.op, _LAST_DIGITS) for n in ast.walk(node)):
+        return True
+    for around in source.above(node):
+        if isinstance(around, ast.BinOp) and isinstance(around.op, _LAST_DIGITS):
+            return True
+        if around is statement:
+            break
+    derived = set(stores(statement))
+    scope = source.function(statement) or source.tree
+    for later in source.nodes(ast.stmt, scope):
+        looped = any(isinstance(n, (ast.For, ast.While)) for n in source.above(statement))
+        if not derived & set(loads(later)) or (later.lineno < statement.lineno and not looped):
+            continue
+        for part in ast.walk(later):
+            operator = part.op if isinstance(part, (ast.BinOp, ast.AugAssign)) else None
+            if isinstance(operator, _LAST_DIGITS) and derived & set(loads(part)):
+                return True
+        derived |= set(stores(later))
+    return False
 
 
 # Operations that depend on the last digits, which floating point numbers round away.

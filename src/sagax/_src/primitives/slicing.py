@@ -18,7 +18,13 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import Zero, is_linear, is_zero
 from sagax._src.core.value import aval_of
-from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
+from sagax._src.diagnostics.errors import (
+    ArgumentError,
+    ArgumentValueError,
+    DtypeError,
+    ShapeError,
+    TracerIntegerConversionError,
+)
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import add, sub
 from sagax._src.primitives.comparison import lt
@@ -95,6 +101,8 @@ def sizes_of(function: str, argument: str, values: Any) -> tuple:
     """Convert `values` to a tuple of ints and symbolic sizes, which may be negative."""
     try:
         return tuple([v if dims.is_dim(v) else v.__index__() for v in values])
+    except TracerIntegerConversionError as error:  # it names the arguments that the size depends on
+        raise error.attach(function=function, argument=argument) from None
     except (TypeError, AttributeError):
         raise ArgumentError.about(
             function, argument, values, "a sequence of ints known while tracing"

@@ -1,0 +1,29 @@
+# error: IndexError
+# line: 15
+# depends: carry
+# fix: any
+# result: [[0.4000000059604645, 2.0], [-1.1890000104904175, 1.3380000591278076], [0.4270000159740448, 1.5690001249313354], [2.1550002098083496, 0.20400001108646393]]
+
+import jax
+import jax.numpy as jnp
+
+
+def decode_step(carry, token_vector):
+    keys, values, position = carry
+    keys = keys.at[position].set(token_vector)
+    values = values.at[position].set(2.0 * token_vector)
+    scores = keys[: position + 1] @ token_vector / jnp.sqrt(token_vector.size)
+    weights = jax.nn.softmax(scores)
+    attended = weights @ values[: position + 1]
+    return (keys, values, position + 1), attended
+
+
+@jax.jit
+def decode(tokens):
+    length, width = tokens.shape
+    start = (jnp.zeros((length, width)), jnp.zeros((length, width)), 0)
+    return jax.lax.scan(decode_step, start, tokens)[1]
+
+
+tokens = jnp.array([[0.2, 1.0], [-1.0, 0.5], [0.7, 0.7], [1.5, -0.3]])
+print(decode(tokens).round(3).tolist())

@@ -1,0 +1,27 @@
+# error: none
+# expect: IntegerOverflowWarning | OverflowError
+# jax-differs: the sum wraps around
+# line: 21
+# also-line: 22
+# depends: -
+# fix: any
+# result: [2434.0, 5734.0]
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def second_moments(image):
+    height, width = image.shape
+    rows, columns = jnp.mgrid[:height, :width]
+    mass = image.sum()
+    center_row = (image * rows).sum() // mass
+    center_column = (image * columns).sum() // mass
+    down = (image * (rows - center_row) ** 2).sum()
+    across = (image * (columns - center_column) ** 2).sum()
+    return jnp.array([down, across]) / mass
+
+
+image = jnp.full((300, 400), 2, dtype=jnp.int32).at[100:200, 100:300].set(40)
+print(second_moments(image).round(0).tolist())
