@@ -709,6 +709,8 @@ class JitFunction:
         target, results = jit_shardings.placement_and_results(
             closed.jaxpr, consts, committed, len(closed.in_avals), requested
         )
+        if lowered and target is None:
+            target = jit_shardings.over_named_mesh(closed.jaxpr, len(consts) + len(closed.in_avals))
         return self._placement_or_default(target), results
 
     def _lowered(
@@ -718,6 +720,7 @@ class JitFunction:
         aliases: Mapping[int, int],
         target: Any = None,
         results: Sequence[Any] = (),
+        more_platforms: Sequence[str] = (),
     ) -> tuple[Lowered, list]:
         closed = traced.closed
         consts = [as_array(c, guarded=False) for c in closed.consts]
@@ -733,6 +736,7 @@ class JitFunction:
                 aliases={i + len(consts): out for i, out in aliases.items()},
                 target=target,
                 results=results,
+                more_platforms=more_platforms,
             )
         return lowered, consts
 

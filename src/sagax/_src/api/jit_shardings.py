@@ -216,6 +216,18 @@ def results_with_devices(results: list, committed: Any, jaxpr: Any) -> list:
     return [described_devices.on_mesh(s, mesh) for s in results]
 
 
+def over_named_mesh(jaxpr: Any, count: int) -> Placement | None:
+    """Return a placement on described devices for a function that is only lowered, if a `shard_map` wants devices.
+
+    It maps over an abstract mesh, and nothing else tells the devices.
+    """
+    mesh = described_devices.mapped_mesh(jaxpr)
+    if mesh is None:
+        return None
+    described = described_devices.described_mesh(mesh)
+    return interned(described._flat, described, (None,) * count)
+
+
 def typed_avals(avals: Sequence[Any], requested: Sequence[Any]) -> list:
     """Return the types that arguments have on their requested shardings."""
     return [a if s is None else typed(a, s) for a, s in zip(avals, requested, strict=True)]
