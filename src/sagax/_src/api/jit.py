@@ -703,14 +703,10 @@ class JitFunction:
         """Return the placement of the executable (a device or a `Placement`), and its result shardings."""
         closed = traced.closed
         requested = self._requested_results(traced)
-        if lowered:
-            requested = jit_shardings.results_with_devices(requested, committed, closed.jaxpr)
         consts = [as_array(c, guarded=False) for c in closed.consts]
         target, results = jit_shardings.placement_and_results(
-            closed.jaxpr, consts, committed, len(closed.in_avals), requested
+            closed.jaxpr, consts, committed, len(closed.in_avals), requested, lowered
         )
-        if lowered and target is None:
-            target = jit_shardings.over_named_mesh(closed.jaxpr, len(consts) + len(closed.in_avals))
         return self._placement_or_default(target), results
 
     def _lowered(

@@ -204,7 +204,7 @@ def with_devices(operands: Sequence[Any], results: Sequence[Any], jaxpr: Any) ->
     ]
 
 
-def results_with_devices(results: list, committed: Any, jaxpr: Any) -> list:
+def results_with_devices(results: Sequence[Any], committed: Any, jaxpr: Any) -> Sequence[Any]:
     """Return the shardings of results of a function that is only lowered, likewise."""
     if not any(map(described_devices.is_abstract, results)):
         return results
@@ -291,13 +291,20 @@ def with_results(target: Any, results: Sequence[Any], count: int) -> tuple[Any, 
 
 
 def placement_and_results(
-    jaxpr: Any, consts: Sequence[ConcreteArray], committed: Any, count: int, results: Sequence[Any]
+    jaxpr: Any,
+    consts: Sequence[ConcreteArray],
+    committed: Any,
+    count: int,
+    results: Sequence[Any],
+    lowered: bool = False,
 ) -> tuple[Any, list]:
     """Return the placement of a jaxpr's executable, and its result shardings.
 
     Besides its `count` arguments, committed to `committed`, it has hidden ones, the `consts`, and
-    may refer to meshes itself.
+    may refer to meshes itself. If it is only `lowered`, devices may be described ones.
     """
+    if lowered:
+        results = results_with_devices(results, committed, jaxpr)
     hidden = placement(consts)
     target = committed
     if isinstance(committed, Placement):
@@ -320,4 +327,7 @@ def placement_and_results(
             )
         target = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
     total = len(consts) + count
-    return with_results(placement_of_jaxpr(jaxpr, target, total), results, total)
+    target, found = with_results(placement_of_jaxpr(jaxpr, target, total), results, total)
+    if lowered and target is None:
+        target = over_named_mesh(jaxpr, total)
+    return target, found
