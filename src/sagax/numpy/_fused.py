@@ -46,7 +46,8 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
         if (work := current_trace()) is not None and _traces(work):
-            if _is_one_call(_own() or _process.settings):
+            settings = _own() or _process.settings
+            if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
                 program = functools.partial(fun, **static)
                 key = (fun, *static.items())
                 return _as_call(program, arrays, fun.__name__.strip("_"), key)
@@ -109,7 +110,12 @@ def fused_function(
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
             if (work := current_trace()) is not None and _traces(work):
-                if _is_one_call(_own() or _process.settings) and _simple(args[count:], kwargs):
+                settings = _own() or _process.settings
+                if (
+                    (settings.exact or settings.debug_nans or settings.debug_infs)
+                    and _is_one_call()
+                    and _simple(args[count:], kwargs)
+                ):
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
                     given = (*rest, *kwargs.values())
@@ -162,7 +168,8 @@ def operation1(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
         if (work := current_trace()) is not None and _traces(work):
-            if _is_one_call(_own() or _process.settings):
+            settings = _own() or _process.settings
+            if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
                 return _as_call(fun, (x,), fun.__name__, (fun,))
             here = work.here
             if here.origin is not None:
@@ -214,7 +221,8 @@ def operation2(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
         if (found := current_trace()) is not None and _traces(found):
-            if _is_one_call(_own() or _process.settings):
+            settings = _own() or _process.settings
+            if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
                 return _as_call(fun, _two(name, x, y), name, (fun,))
             here = found.here
             if here.origin is not None:
@@ -291,23 +299,20 @@ def _with_origin(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
         here.origin = None
 
 
-def _is_one_call(settings: config.Settings) -> bool:
+def _is_one_call() -> bool:
     """Return whether fused functions are one operation each for the current trace.
 
     They are where a jaxpr is recorded that has to compute what is computed without a trace, and where NaNs are looked
     for while an eager function is transformed: what a formula masks must not be seen.
     """
+    settings = _own() or _process.settings
     if settings.exact:
         return (
             type(state.trace) is StageTrace
             and not settings.disable_jit
             and settings.numpy_rank_promotion == "allow"
         )
-    return (
-        (settings.debug_nans or settings.debug_infs)
-        and not settings.disable_jit
-        and type(state.trace) is not StageTrace
-    )
+    return not settings.disable_jit and type(state.trace) is not StageTrace
 
 
 # jaxprs of fused functions, and the trees of their results
