@@ -15,7 +15,7 @@ import numpy as np
 from sagax._src import config
 from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.families import IDENTITY, MOVEMENT
-from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.diagnostics.errors import NonFiniteError
 from sagax._src.lazy_import import lazy_imports
@@ -54,8 +54,9 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
     and whatever computes with it is blamed. Residuals of a call may be multiplied by zero, or masked: only its results
     count.
     """
-    if primitive.is_call:
-        outs = outs[: params["jaxpr"].jaxpr.memo.get(memo_keys.RESULTS)]
+    called = params.get("jaxpr") if primitive.is_call else None
+    if type(called) is ClosedJaxpr:
+        outs = outs[: called.jaxpr.memo.get(memo_keys.RESULTS)]
     if any(map(_classify, outs)):
         ins = [as_array(a) for a in args]
         if _moves(primitive) and any(map(_classify, ins)):
