@@ -146,6 +146,19 @@ def test_formulas_of_eager_transformations_are_checked_as_wholes():
         assert sagax.vmap(sagax.nn.softmax)(limits[None]).tolist() == [[1, 0]]
 
 
+@pytest.mark.parametrize("maker", [sagax.jit, lambda f: f], ids=["jit", "eager"])
+def test_what_a_where_masks_stays_masked(maker):
+    """A selection inside of a call would not mask the cotangents of what is computed before it."""
+    x = np.float32([-2, 0, 4])
+
+    def f(x):
+        return snp.where(x > 0, snp.log(snp.where(x > -1, x, 1.0)), 0.0).sum()
+
+    gradient = maker(sagax.grad(f, safe_where=True))
+    with sagax.debug_nans(True):
+        assert gradient(x).tolist() == [0, 0, 0.25]
+
+
 def test_a_formula_that_is_called_again_is_blamed_where_it_is_called(user):
     program = user(
         HEAD

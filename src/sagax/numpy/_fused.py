@@ -17,13 +17,14 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config, trees
 from sagax._src.core.dispatch_keys import call_key
-from sagax._src.core.jaxpr import ClosedJaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
 from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.higher_order.call import call as call_program
+from sagax._src.primitives.selection import select_n_p
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.call_paths import FAILURES
 from sagax._src.runtime.compile import placement
@@ -49,8 +50,8 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
             settings = _own() or _process.settings
             if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
                 program = functools.partial(fun, **static)
-                key = (fun, *static.items())
-                return _as_call(program, arrays, fun.__name__.strip("_"), key)
+                name = fun.__name__.strip("_")
+                return _as_call(program, arrays, name, (fun, *static.items()))
             return _with_origin(work.here, fun, arrays, static)
         settings = _own() or _process.settings
         key: list = [settings]
@@ -119,8 +120,8 @@ def fused_function(
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
                     given = (*rest, *kwargs.values())
-                    key = (fun, *rest, *kwargs.items(), *map(type, given))
-                    return _as_call(program, args[:count], fun.__name__, key)
+                    identity = (fun, *rest, *kwargs.items(), *map(type, given))
+                    return _as_call(program, args[:count], fun.__name__, identity)
                 return _with_origin(work.here, fun, args, kwargs)
             key: list = [_own() or _process.settings]
             arrays = args[:count]
@@ -312,7 +313,12 @@ def _is_one_call() -> bool:
             and not settings.disable_jit
             and settings.numpy_rank_promotion == "allow"
         )
-    return not settings.disable_jit and type(state.trace) is not StageTrace
+    trace: Any = None if settings.disable_jit else state.trace
+    while trace is not None and trace is not evaluation:
+        if type(trace) is StageTrace:
+            return False
+        trace = trace.parent
+    return trace is evaluation
 
 
 # jaxprs of fused functions, and the trees of their results
@@ -338,10 +344,29 @@ def _as_call(fun: Callable, operands: tuple, name: str, key: tuple) -> Any:
         if not (is_recorded or any(isinstance(c, Tracer) for c in found[0].consts)):
             remember(_staged, signature, found)
     closed, tree = found
+    if not is_recorded and not _masks_nans(closed.jaxpr):
+        return _with_origin(_work().here, fun, operands, {})
     if is_recorded:
         return tree.unflatten(call_program(closed, arrays, name=name))
     bind = functools.partial(call_program, name=name, is_formula=True)
-    return tree.unflatten(_with_origin(current_trace().here, bind, (closed, arrays), {}))
+    return tree.unflatten(_with_origin(_work().here, bind, (closed, arrays), {}))
+
+
+def _work() -> Any:
+    """Return the work of this thread; a transformation is at work."""
+    work = current_trace()
+    assert work is not None
+    return work
+
+
+def _masks_nans(jaxpr: Jaxpr) -> bool:
+    """Return whether a formula may choose among values of which one is NaN.
+
+    Others are not called as a whole: a selection inside of a call masks no cotangents of values outside.
+    """
+    return any(e.primitive is select_n_p for e in jaxpr.eqns) and any(
+        e.primitive.creates_nan or e.primitive.is_higher_order for e in jaxpr.eqns
+    )
 
 
 def _stage(fun: Callable, avals: Sequence[Any]) -> tuple[ClosedJaxpr, Any]:

@@ -165,7 +165,8 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
         rows, columns = n, n if m is None else m
         k = static_int("tril_indices", "k", k)
         inside = tri(rows, columns, k, dtype=bool)
-        return _nonzero.nonzero(inside, size=_count_above(columns, rows, -k))
+        i, j = _nonzero.nonzero(inside, size=_count_above(columns, rows, -k))
+        return i, j
     n, k, m = _static("tril_indices", n, k, m)
     return _host_indices(np.tril_indices(n, k, m))
 
@@ -180,7 +181,8 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
         rows, columns = n, n if m is None else m
         k = static_int("triu_indices", "k", k)
         inside = ~tri(rows, columns, k - 1, dtype=bool)
-        return _nonzero.nonzero(inside, size=_count_above(rows, columns, k))
+        i, j = _nonzero.nonzero(inside, size=_count_above(rows, columns, k))
+        return i, j
     n, k, m = _static("triu_indices", n, k, m)
     return _host_indices(np.triu_indices(n, k, m))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -120,7 +120,7 @@ def _of_scalars(function: str, of: tuple) -> ArgumentValueError:
     )
 
 
-def _is_one_array(arrays: Any) -> bool:
+def _is_one_array(arrays: Any) -> TypeGuard[Array]:
     """Return whether the arrays to join are the slices of one, along its first axis."""
     if not isinstance(arrays, (Array, np.ndarray)) or not arrays.ndim:
         return False
