@@ -17,7 +17,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config, trees
 from sagax._src.core.dispatch_keys import call_key
-from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, subjaxprs
 from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of
@@ -364,9 +364,21 @@ def _masks_nans(jaxpr: Jaxpr) -> bool:
 
     Others are not called as a whole: a selection inside of a call masks no cotangents of values outside.
     """
-    return any(e.primitive is select_n_p for e in jaxpr.eqns) and any(
+    return _selects(jaxpr) and any(
         e.primitive.creates_nan or e.primitive.is_higher_order for e in jaxpr.eqns
     )
+
+
+def _selects(jaxpr: Jaxpr) -> bool:
+    """Return whether a jaxpr selects, at any depth; functions with derivative rules may."""
+    for e in jaxpr.eqns:
+        if e.primitive is select_n_p:
+            return True
+        if e.primitive.is_higher_order:
+            inner = subjaxprs(e.params)
+            if not inner or any(map(_selects, inner)):
+                return True
+    return False
 
 
 def _stage(fun: Callable, avals: Sequence[Any]) -> tuple[ClosedJaxpr, Any]:
