@@ -90,6 +90,9 @@ _OWN_PROMOTION = re.compile(
     r"|ui/|autofix/|check/|lsp/|test_(docs|docstrings|examples|site|jax_internals)"
 )
 
+# Tests whose programs compute NaNs and return them, which jax refuses under `debug_nans`, too: a file and a name each.
+_OWN_NANS = DATA / "own_nans.txt"
+
 # Single cases of parametrized tests, by setting; whole tests carry the marker `own_promotion`.
 _OWN_CASES = {
     "dtype": re.compile(
@@ -100,12 +103,19 @@ _OWN_CASES = {
     ),
     "rank": re.compile(
         r"numpy/test_jaxprs.py::test_nothing_is_converted_or_stretched_to_what_it_is\[add\]"
+        r"|higher_order/test_compositions.py::test_values\[(1011|1015|1019)\]"
+        r"|core/test_dispatch_keys.py::test_each_ingredient_makes_another_executable_and_nothing_else_does\[(composite with|grad outside of jit)"
+        r"|core/test_(shardings.py::test_types_follow_as_in_jax|pretty_print.py::test_text\[ranks\])"
+    ),
+    "checks": re.compile(
+        r"lowering/test_map_subjaxprs.py::test_products_are_rewritten_in_what_equations_hold\[custom_jvp, a value closed over"
     ),
 }
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its tier, and those that are not for the settings of users."""
+    own_nans = frozenset(_OWN_NANS.read_text(encoding="utf-8").splitlines())
     for item in items:
         name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
         starts_processes = "run_python" in getattr(item, "fixturenames", ())
@@ -117,6 +127,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.slow)
         if _OWN_PROMOTION.match(name):
             item.add_marker(pytest.mark.own_promotion)
+        if name in own_nans or name.partition("[")[0] in own_nans:
+            item.add_marker(pytest.mark.own_promotion("nans"))
         for setting, cases in _OWN_CASES.items():
             if cases.match(name):
                 item.add_marker(pytest.mark.own_promotion(setting))

@@ -15,6 +15,7 @@ import sagax
 import sagax.numpy as snp
 import sagax.scipy.linalg
 from sagax import lax, nn, random
+from sagax.scipy import linalg, signal, stats
 
 
 class Row(NamedTuple):
@@ -179,6 +180,14 @@ ROWS = [
     Row("arange down, and from fractions", lambda x: (snp.arange(x.shape[0], 0, -1), snp.arange(x.shape[0] - 1, -1, -1), snp.arange(1.0, x.shape[0] + 1), snp.arange(x.shape[0], 2 * x.shape[0])), ("b",)),
     Row("linspace, logspace, also of one number", lambda x: (snp.linspace(0, 1, x.shape[0]), snp.linspace(x[:2], 3.0, x.shape[0], axis=1), snp.linspace(0, 9, x.shape[0], dtype=int), snp.logspace(0, 1, x.shape[0]), snp.linspace(0, 1, x.shape[0], endpoint=False)), ("b",)),
     Row("sizes that are multiples", lambda x: (x.reshape(x.shape[0], 2, x.shape[1] // 2), x.reshape(-1, 2), nn.glu(x), snp.split(x, 2, axis=1)[0]), ("b, c",), ("mod(c, 2) == 0",)),
+    Row("slices of one array joined", lambda x: (snp.concatenate(x), snp.concatenate(x, axis=None), snp.vstack(x), snp.hstack(x), snp.dstack(x), snp.column_stack(x)), ("b, c",)),
+    Row("toeplitz, hankel, circulant", lambda x, y: (linalg.toeplitz(x), linalg.toeplitz(x, y), linalg.hankel(x, y), linalg.circulant(x)), ("b", "c",)),
+    Row("convolution_matrix", lambda x: [linalg.convolution_matrix(x, 3, mode) for mode in ("full", "same", "valid")], ("b",)),
+    Row("fiedler_companion", lambda x: linalg.fiedler_companion(x + 1), ("b + 1",)),
+    Row("polar", lambda x: linalg.polar(x + 2 * snp.eye(*x.shape)), ("b + c, b",)),
+    Row("polyint", lambda x: (snp.polyint(x), snp.polyint(x, 3, k=2.0)), ("b",)),
+    Row("tril_indices_from, triu_indices_from", lambda x: [f(x, k) for f in (snp.tril_indices_from, snp.triu_indices_from) for k in (-2, -1, 0, 1, 2)], ("b, c",)),
+    Row("stats.sem", lambda x: (stats.sem(x), stats.sem(x, axis=None, ddof=0)), ("b, c",)),
 ]  # fmt: skip
 
 # What needs sizes that are numbers, or an order between them, and says so.
@@ -188,5 +197,8 @@ REFUSED = [
     Row("polyval of symbolic degree", lambda x: snp.polyval(x, 2.0), ("b",)),
     Row("delete of a position that may not exist", lambda x: snp.delete(x, 1), ("b",)),
     Row("unravel_index of narrow integers", lambda i: snp.unravel_index(i, (i.shape[0], 3)), ("b: int8",)),
+    Row("detrend", signal.detrend, ("b",)),
+    Row("polyder", snp.polyder, ("b",)),
+    Row("unstack of a symbolic axis", snp.unstack, ("b, 3",)),
     Row("arange by fractions", lambda x: snp.arange(0.5, x.shape[0]), ("b",)),
 ]  # fmt: skip

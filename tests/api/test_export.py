@@ -64,6 +64,7 @@ def test_refused_operation(row):
     with pytest.raises(refusals) as caught:
         export.export(sagax.jit(row.function))(*specifications(row))
     assert isinstance(caught.value, sagax.errors.SagaxError)
+    assert not isinstance(caught.value, sagax.errors.ConcretizationTypeError)
 
 
 @pytest.mark.parametrize("squeeze", [snp.squeeze, lambda x: x.squeeze(), snp.cov])

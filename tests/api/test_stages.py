@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax import stages
+from sagax import lax, stages
 from sagax.experimental import serialize_executable
 
 
@@ -113,11 +114,71 @@ def test_a_program_for_another_platform():
     ):
         lowered.compile()
     with pytest.raises(
-        ValueError, match="argument lowering_platforms must be one of 'cpu', 'cuda'"
+        ValueError, match="argument lowering_platforms must be some of 'cpu', 'cuda'"
     ):
-        sagax.jit(snp.sin).trace(X).lower(lowering_platforms=("cpu", "cuda"))
+        sagax.jit(snp.sin).trace(X).lower(lowering_platforms=("cpu", "abacus"))
     with pytest.raises(ValueError, match="lowering_platforms"):
         sagax.jit(snp.sin).trace(X).lower(lowering_platforms="abacus")
+    assert sagax.jit(snp.sin).trace(X).lower(lowering_platforms=()).compile()(X).shape == (4, 3)
+
+
+INDEX = 'main(%arg0: tensor<i32> {jax.global_constant = "_platform_index"}, '
+
+
+def test_a_program_for_several_platforms():
+    def f(x):
+        return lax.platform_dependent(x, cpu=snp.sin, cuda=snp.cos, default=snp.tan)
+
+    traced = sagax.jit(f, donate_argnums=0).trace(X)
+    lowered = traced.lower(lowering_platforms=("tpu", "cpu", "gpu", "rocm"))
+    assert "for tpu, cpu, cuda, rocm>" in repr(lowered)
+    text = lowered.as_text()
+    assert INDEX + "%arg1: tensor<4x3xf32> {tf.aliasing_output = 0 : i32})" in text
+    called = re.findall(r"func.call @(\w+)", text)
+    assert len(called) == 4 and called[0] == called[3]  # tpu and rocm share a function
+    bodies = {name: text.split(f"func.func private @{name}(")[1] for name in called}
+    of_platform = [re.search(r"stablehlo\.(sine|cosine|tan) ", bodies[n])[1] for n in called]
+    assert of_platform == ["tan", "sine", "cosine", "tan"]
+    assert "conditional" in lowered.as_text("hlo")
+    with pytest.raises(ValueError, match="lowered for 'tpu' and 'cpu' and 'cuda' and 'rocm'"):
+        lowered.compile()
+
+
+def test_what_no_platform_changes_is_lowered_once():
+    text = sagax.jit(lambda x: x + 1).trace(X).lower(lowering_platforms=("cpu", "tpu")).as_text()
+    assert INDEX + "%arg1: tensor<4x3xf32>)" in text
+    assert text.count("stablehlo.add") == 1 and "case" not in text
+    both = (
+        sagax.jit(snp.linalg.cholesky).trace(snp.eye(3)).lower(lowering_platforms=("cpu", "cuda"))
+    )
+    assert both.as_text().count("stablehlo.case") == 1
+
+
+def test_a_function_that_only_maps_over_an_abstract_mesh(eight_devices):
+    mesh = sagax.sharding.AbstractMesh((8,), ("x",), (sagax.sharding.AxisType.Auto,))
+    spec = sagax.sharding.PartitionSpec("x")
+
+    @sagax.jit
+    def f(x):
+        return sagax.shard_map(
+            lambda v: v * lax.psum(v, "x"), mesh=mesh, in_specs=spec, out_specs=spec
+        )(x)
+
+    x = np.arange(8, dtype=np.float32)
+    traced = f.trace(x)
+    for lowered in (traced.lower(), traced.lower(lowering_platforms=("cpu", "cuda"))):
+        assert "num_partitions = 8" in lowered.as_text() and "all_reduce" in lowered.as_text()
+    with pytest.raises(RuntimeError, match="device_assignment"):
+        traced.lower().compile()
+    compiled = traced.lower().compile(device_assignment=tuple(eight_devices))
+    on_mesh = sagax.sharding.Mesh(np.array(eight_devices), ("x",))
+    placed = sagax.device_put(x, sagax.sharding.NamedSharding(on_mesh, spec))
+    np.testing.assert_array_equal(compiled(placed), x * 28)
+    exported = sagax.export.export(f)(x)
+    assert exported.nr_devices == 8
+    np.testing.assert_array_equal(exported.call(placed), x * 28)
+    with pytest.raises(ValueError, match="no devices"):
+        f(x)
 
 
 def test_options_of_the_compiler():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sagax
@@ -134,6 +135,41 @@ def test_a_nan_that_is_chosen_is_blamed(name):
         pytest.raises(FloatingPointError, match=r"\(nan\) encountered in select_n"),
     ):
         MASKED[name](lambda x: snp.where(x > 3, snp.nan, x), x)
+
+
+def test_formulas_of_eager_transformations_are_checked_as_wholes():
+    x = np.float32([1, 2])
+    none = np.zeros(2, bool)
+    with sagax.debug_nans(True):
+        assert sagax.grad(lambda x: sagax.nn.softmax(x, where=none)[0])(x).tolist() == [0, 0]
+        limits = np.float32([np.inf, 1])
+        assert sagax.vmap(sagax.nn.softmax)(limits[None]).tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("maker", [sagax.jit, lambda f: f], ids=["jit", "eager"])
+def test_what_a_where_masks_stays_masked(maker):
+    """A selection inside of a call would not mask the cotangents of what is computed before it."""
+    x = np.float32([-2, 0, 4])
+
+    def f(x):
+        return snp.where(x > 0, snp.log(snp.where(x > -1, x, 1.0)), 0.0).sum()
+
+    gradient = maker(sagax.grad(f, safe_where=True))
+    with sagax.debug_nans(True):
+        assert gradient(x).tolist() == [0, 0, 0.25]
+
+
+def test_a_formula_that_is_called_again_is_blamed_where_it_is_called(user):
+    program = user(
+        HEAD
+        + "first = grad(lambda x: jnp.log(x).sum())\nsecond = grad(lambda x: jnp.log(2 * x).sum())\n"
+    )
+    x = snp.array([-1.0])
+    with sagax.debug_nans(True):
+        with pytest.raises(FloatingPointError, match=r"program.py:3:\d+ in .*lambda"):
+            program.first(x)
+        with pytest.raises(FloatingPointError, match=r"program.py:4:\d+ in .*lambda"):
+            program.second(x)
 
 
 def test_a_sort_is_not_blamed_for_a_nan_that_it_was_given():

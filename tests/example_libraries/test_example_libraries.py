@@ -12,6 +12,7 @@ import pytest
 import sagax
 import sagax.numpy as snp
 from sagax import errors
+from sagax._src import config
 from sagax.example_libraries import optimizers, stax
 
 RECORDER = Path(__file__).resolve().parents[1] / "oracle" / "record_example_libraries.py"
@@ -120,3 +121,27 @@ def test_refused():
         optimizers.piecewise_constant([1], [1.0])
     with pytest.raises(ValueError, match="requires apply_fun to be called with a PRNG key"):
         stax.Dropout(0.5)[1]((), np.ones(2))
+
+
+STRICT = {
+    "rank": {"numpy_rank_promotion": "raise"},
+    "dtype": {"numpy_dtype_promotion": "strict"},
+    "nans": {"debug_nans": True},
+}
+
+
+@pytest.mark.parametrize("setting", STRICT)
+def test_nothing_trips_over_strict_settings(setting, oracle_data):
+    """Steps are counted by traced integers, as in a compiled loop."""
+    with config.context(**STRICT[setting]):
+        for name in TABLES["LAYERS"]:
+            test_layers(name, oracle_data)
+        for name in TABLES["OPTIMIZERS"]:
+            init, update, get = TABLES["OPTIMIZERS"][name](optimizers)
+            state = init(TABLES["start"]())
+            state = sagax.jit(update)(snp.int32(0), TABLES["gradients"](0), state)
+            assert all(np.isfinite(x).all() for x in sagax.tree.leaves(get(state)))
+        for decay in (optimizers.exponential_decay, optimizers.inverse_time_decay):
+            assert 0 < sagax.jit(decay(0.1, 10, 0.5))(snp.int32(3)) < 0.1
+        found = optimizers.clip_grads([snp.ones(4), snp.zeros(3, "float16")], 1.0)
+        assert found[0].tolist() == [0.5] * 4

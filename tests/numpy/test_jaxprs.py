@@ -71,12 +71,12 @@ def traced(call):
 
     def fun(*args):
         globals().update(zip(arrays, args, strict=True))
-        return call()
+        try:
+            return call()
+        finally:  # before the trace ends: its values do not outlive it
+            globals().update(arrays)
 
-    try:
-        return sagax.make_jaxpr(fun)(*arrays.values())
-    finally:
-        globals().update(arrays)
+    return sagax.make_jaxpr(fun)(*arrays.values())
 
 
 @pytest.mark.own_promotion("dtype", "rank")

@@ -249,3 +249,20 @@ def test_ranks_are_floats_and_a_number_has_a_mode():
         assert stats.rankdata(snp.array([2, 1, 2]), method).dtype == np.float32
     assert stats.mode(0.5).mode == 0.5
     assert stats.mode(0.5).count == 1
+
+
+@pytest.mark.parametrize("function", ["cdf", "sf", "logsf"])
+@pytest.mark.parametrize(
+    "name, shapes", [("gamma", (0.3,)), ("chi2", (0.6,)), ("beta", (0.3, 0.4))]
+)
+def test_derivatives_are_zero_where_there_is_no_mass(name, shapes, function):
+    """The density is infinite at the bounds; beyond them nothing changes."""
+    f = getattr(getattr(stats, name), function)
+    by = 0 if name == "beta" else (0, 1)  # betainc has no derivative in its parameters
+    for x in [-1.0, 2.0] if name == "beta" and function != "logsf" else [-1.0]:
+        assert not np.any(sagax.grad(f, by)(x, *shapes))
+    inner = sagax.grad(f)(0.5, *shapes)
+    step = 1e-4
+    difference = getattr(getattr(scipy.stats, name), function)
+    expected = (difference(0.5 + step, *shapes) - difference(0.5 - step, *shapes)) / (2 * step)
+    np.testing.assert_allclose(inner, expected, rtol=1e-4)

@@ -308,7 +308,7 @@ class Settings:
     # tracing
     disable_jit: bool = _row(flag, False, "run jitted functions operation by operation")
     check_tracer_leaks: bool = _staged(flag, False, "look for tracers that outlive their trace")
-    enable_checks: bool = _row(flag, False, "check programs between passes")
+    enable_checks: bool = _row(flag, False, "verify jaxprs between passes")
     compile_unjitted: bool = _row(
         flag, True, "compile grad, vmap and the like as one piece where they are called again"
     )

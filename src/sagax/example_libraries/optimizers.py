@@ -26,6 +26,7 @@ import sagax.numpy as snp
 from sagax._src import trees
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, TreeError
+from sagax.numpy._base import promotes_freely
 
 Schedule = Callable[[Any], Any]
 
@@ -210,6 +211,11 @@ def nesterov(step_size: float | Schedule, mass: float) -> tuple:
     return _with_zeros(1, update)
 
 
+@promotes_freely
+def _power(base: float, exponent: Any, dtype: Any) -> Any:
+    return snp.asarray(base, dtype) ** exponent
+
+
 def _inverse_root(squares: Any) -> Any:
     """Compute 1 / sqrt of positive numbers, 0 elsewhere."""
     return snp.where(squares > 0, 1.0 / snp.sqrt(snp.where(squares > 0, squares, 1.0)), 0.0)
@@ -295,8 +301,8 @@ def adam(
         x, mean, squares = state
         mean = (1 - b1) * g + b1 * mean
         squares = (1 - b2) * snp.square(g) + b2 * squares
-        first = mean / (1 - snp.asarray(b1, mean.dtype) ** (i + 1))
-        second = squares / (1 - snp.asarray(b2, mean.dtype) ** (i + 1))
+        first = mean / (1 - _power(b1, i + 1, mean.dtype))
+        second = squares / (1 - _power(b2, i + 1, mean.dtype))
         return x - step_size(i) * first / (snp.sqrt(second) + eps), mean, squares
 
     return _with_zeros(2, update)
@@ -318,7 +324,7 @@ def adamax(
         x, mean, largest = state
         mean = (1 - b1) * g + b1 * mean
         largest = snp.maximum(b2 * largest, snp.abs(g))
-        step = step_size(i) / (1 - snp.asarray(b1, mean.dtype) ** (i + 1))
+        step = step_size(i) / (1 - _power(b1, i + 1, mean.dtype))
         return x - step * mean / (largest + eps), mean, largest
 
     return _with_zeros(2, update)
@@ -404,7 +410,7 @@ def inverse_time_decay(
     """
     if staircase:
         return lambda i: step_size / (1 + decay_rate * snp.floor(i / decay_steps))
-    return lambda i: step_size / (1 + decay_rate * i / decay_steps)
+    return promotes_freely(lambda i: step_size / (1 + decay_rate * i / decay_steps))
 
 
 def polynomial_decay(
@@ -443,6 +449,7 @@ def piecewise_constant(boundaries: Any, values: Any) -> Schedule:
 # --- gradients -------------------------------------------------------------------------------------------
 
 
+@promotes_freely
 def l2_norm(tree: Any) -> Array:
     """Compute the root of the sum of the squares of all numbers in a pytree.
 
@@ -453,6 +460,7 @@ def l2_norm(tree: Any) -> Array:
     return snp.sqrt(sum((snp.sum(snp.square(snp.abs(x))) for x in leaves), snp.zeros(())))
 
 
+@promotes_freely
 def clip_grads(grad_tree: Any, max_norm: float) -> Any:
     """Scale the gradients down where their `l2_norm` is more than `max_norm`.
 

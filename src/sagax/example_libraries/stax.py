@@ -65,7 +65,8 @@ def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
 
     def apply(params: Any, inputs: Any, **kwargs: Any) -> Any:
         w, b = params
-        return snp.dot(inputs, w) + b
+        product = snp.dot(inputs, w)
+        return product + snp.broadcast_to(b, product.shape)
 
     return init, apply
 

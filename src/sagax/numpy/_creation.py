@@ -196,7 +196,12 @@ def _device_like(x: Any, shape: Any, device: Any) -> Any:
 
 
 def _is_shape_of(x: Any, shape: Any) -> bool:
-    return isinstance(shape, (tuple, list)) and tuple(shape) == getattr(x, "shape", None)
+    own = getattr(x, "shape", None)
+    return (
+        own is not None
+        and isinstance(shape, (tuple, list))
+        and dims.same_shape(tuple(shape), tuple(own))
+    )
 
 
 def zeros_like(

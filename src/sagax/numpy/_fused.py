@@ -8,7 +8,7 @@ then they take one dispatch instead of many.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import get_ident
 from typing import Any, TypeVar
 
@@ -17,13 +17,14 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config, trees
 from sagax._src.core.dispatch_keys import call_key
-from sagax._src.core.jaxpr import ClosedJaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, subjaxprs
 from sagax._src.core.staging import StageTrace, stage
-from sagax._src.core.trace import current_trace, evaluation, state
+from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics import events
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.higher_order.call import call as call_program
+from sagax._src.primitives.selection import select_n_p
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.call_paths import FAILURES
 from sagax._src.runtime.compile import placement
@@ -46,8 +47,11 @@ def fused(fun: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(fun)
     def call(*arrays: Any, **static: Any) -> Any:
         if (work := current_trace()) is not None and _traces(work):
-            if (_own() or _process.settings).exact and _records_calls():
-                return _as_call(functools.partial(fun, **static), arrays, fun.__name__.strip("_"))
+            settings = _own() or _process.settings
+            if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
+                program = functools.partial(fun, **static)
+                name = fun.__name__.strip("_")
+                return _as_call(program, arrays, name, (fun, *static.items()))
             return _with_origin(work.here, fun, arrays, static)
         settings = _own() or _process.settings
         key: list = [settings]
@@ -107,14 +111,17 @@ def fused_function(
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
             if (work := current_trace()) is not None and _traces(work):
+                settings = _own() or _process.settings
                 if (
-                    (_own() or _process.settings).exact
-                    and _records_calls()
+                    (settings.exact or settings.debug_nans or settings.debug_infs)
+                    and _is_one_call()
                     and _simple(args[count:], kwargs)
                 ):
                     rest = args[count:]
                     program = functools.partial(_with_rest, fun, rest, kwargs)
-                    return _as_call(program, args[:count], fun.__name__)
+                    given = (*rest, *kwargs.values())
+                    identity = (fun, *rest, *kwargs.items(), *map(type, given))
+                    return _as_call(program, args[:count], fun.__name__, identity)
                 return _with_origin(work.here, fun, args, kwargs)
             key: list = [_own() or _process.settings]
             arrays = args[:count]
@@ -162,8 +169,9 @@ def operation1(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, /) -> Any:
         if (work := current_trace()) is not None and _traces(work):
-            if (_own() or _process.settings).exact and _records_calls():
-                return _as_call(fun, (x,), fun.__name__)
+            settings = _own() or _process.settings
+            if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
+                return _as_call(fun, (x,), fun.__name__, (fun,))
             here = work.here
             if here.origin is not None:
                 return fun(x)
@@ -214,8 +222,9 @@ def operation2(fun: F) -> F:
     @functools.wraps(fun)
     def call(x: Any, y: Any, /) -> Any:
         if (found := current_trace()) is not None and _traces(found):
-            if (_own() or _process.settings).exact and _records_calls():
-                return _as_call(fun, _two(name, x, y), name)
+            settings = _own() or _process.settings
+            if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
+                return _as_call(fun, _two(name, x, y), name, (fun,))
             here = found.here
             if here.origin is not None:
                 return fun(x, y)
@@ -291,24 +300,88 @@ def _with_origin(here: Any, fun: Callable, args: tuple, kwargs: dict) -> Any:
         here.origin = None
 
 
-def _records_calls() -> bool:
+def _is_one_call() -> bool:
     """Return whether fused functions are one operation each for the current trace.
 
-    They are where a program is recorded that has to compute what is computed without a trace.
+    They are where a jaxpr is recorded that has to compute what is computed without a trace, and where NaNs are looked
+    for while an eager function is transformed: what a formula masks must not be seen.
     """
     settings = _own() or _process.settings
-    return (
-        type(state.trace) is StageTrace
-        and not settings.disable_jit
-        and settings.numpy_rank_promotion == "allow"
-    )
+    if settings.exact:
+        return (
+            type(state.trace) is StageTrace
+            and not settings.disable_jit
+            and settings.numpy_rank_promotion == "allow"
+        )
+    trace: Any = None if settings.disable_jit else state.trace
+    while trace is not None and trace is not evaluation:
+        if type(trace) is StageTrace:
+            return False
+        trace = trace.parent
+    return trace is evaluation
 
 
-def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
-    """Record `fun` as one call in the jaxpr being traced."""
+# jaxprs of fused functions, and the trees of their results
+_staged = new_table()
+
+
+def _as_call(fun: Callable, operands: tuple, name: str, key: tuple) -> Any:
+    """Bind `fun` as one call, which the current trace records or transforms; `key` tells it from others."""
     arrays = [x if hasattr(x, "aval") else _operand(x) for x in operands]
     if any(x is None for x in arrays):
         return fun(*operands)
+    signature = (_own() or _process.settings, key, *[aval_of(x) for x in arrays])
+    is_recorded = type(state.trace) is StageTrace  # with the lines of this call
+    found = None if is_recorded else _staged.get(signature)
+    if found is None:
+        try:
+            found = _stage(fun, signature[2:])
+        except (
+            _REFUSED
+        ) as error:  # the function itself raises it again, about the operands that it was given
+            _notify_uncompiled(name, error)
+            return fun(*operands)
+        if not (is_recorded or any(isinstance(c, Tracer) for c in found[0].consts)):
+            remember(_staged, signature, found)
+    closed, tree = found
+    if not is_recorded and not _masks_nans(closed.jaxpr):
+        return _with_origin(_work().here, fun, operands, {})
+    if is_recorded:
+        return tree.unflatten(call_program(closed, arrays, name=name))
+    bind = functools.partial(call_program, name=name, is_formula=True)
+    return tree.unflatten(_with_origin(_work().here, bind, (closed, arrays), {}))
+
+
+def _work() -> Any:
+    """Return the work of this thread; a transformation is at work."""
+    work = current_trace()
+    assert work is not None
+    return work
+
+
+def _masks_nans(jaxpr: Jaxpr) -> bool:
+    """Return whether a formula may choose among values of which one is NaN.
+
+    Others are not called as a whole: a selection inside of a call masks no cotangents of values outside.
+    """
+    return _selects(jaxpr) and any(
+        e.primitive.creates_nan or e.primitive.is_higher_order for e in jaxpr.eqns
+    )
+
+
+def _selects(jaxpr: Jaxpr) -> bool:
+    """Return whether a jaxpr selects, at any depth; functions with derivative rules may."""
+    for e in jaxpr.eqns:
+        if e.primitive is select_n_p:
+            return True
+        if e.primitive.is_higher_order:
+            inner = subjaxprs(e.params)
+            if not inner or any(map(_selects, inner)):
+                return True
+    return False
+
+
+def _stage(fun: Callable, avals: Sequence[Any]) -> tuple[ClosedJaxpr, Any]:
     tree: Any = None
 
     def flat(*tracers: Any) -> list:
@@ -316,15 +389,9 @@ def _as_call(fun: Callable, operands: tuple, name: str) -> Any:
         leaves, tree = trees.flatten(fun(*tracers))
         return leaves
 
-    try:
-        with config.context(exact=False):
-            jaxpr, consts = stage(flat, [aval_of(x) for x in arrays])
-    except (
-        _REFUSED
-    ) as error:  # the function itself raises it again, about the operands that it was given
-        _notify_uncompiled(name, error)
-        return fun(*operands)
-    return tree.unflatten(call_program(ClosedJaxpr(jaxpr, consts), arrays, name=name))
+    with config.context(exact=False):
+        jaxpr, consts = stage(flat, avals)
+    return ClosedJaxpr(jaxpr, consts), tree
 
 
 def _two(name: str, x: Any, y: Any) -> tuple:

@@ -22,7 +22,7 @@ from sagax.numpy._arithmetic import power
 from sagax.numpy._base import number, promotes_freely, select
 from sagax.numpy._contraction import diagonal
 from sagax.numpy._conversion import asarray
-from sagax.numpy._creation import matrix_indices, ones
+from sagax.numpy._creation import matrix_indices, ones, tri
 from sagax.numpy._fused import fused_function
 from sagax.numpy._joining import stack
 
@@ -161,6 +161,12 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> snp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
+    if dims.is_dim(n) or dims.is_dim(m):
+        rows, columns = n, n if m is None else m
+        k = static_int("tril_indices", "k", k)
+        inside = tri(rows, columns, k, dtype=bool)
+        i, j = _nonzero.nonzero(inside, size=_count_above(columns, rows, -k))
+        return i, j
     n, k, m = _static("tril_indices", n, k, m)
     return _host_indices(np.tril_indices(n, k, m))
 
@@ -171,8 +177,23 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
     >>> snp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
+    if dims.is_dim(n) or dims.is_dim(m):
+        rows, columns = n, n if m is None else m
+        k = static_int("triu_indices", "k", k)
+        inside = ~tri(rows, columns, k - 1, dtype=bool)
+        i, j = _nonzero.nonzero(inside, size=_count_above(rows, columns, k))
+        return i, j
     n, k, m = _static("triu_indices", n, k, m)
     return _host_indices(np.triu_indices(n, k, m))
+
+
+def _count_above(rows: Any, columns: Any, k: int) -> Any:
+    """Count the elements of a matrix on and above its diagonal `k`."""
+    if k < 0:  # all but those below it, which are above a diagonal of the transpose
+        return dims.non_negative(rows * columns - _count_above(columns, rows, 1 - k))
+    columns = dims.non_negative(columns - k)
+    full = dims.min_dim(rows, columns)
+    return dims.non_negative(full * (columns - full) + full * (full + 1) // 2)
 
 
 def _static(function: str, n: Any, k: Any, m: Any) -> tuple:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from sagax.numpy._arguments import (
     with_aval,
 )
 from sagax.numpy._fused import fused_function
-from sagax.numpy._shaping import _at_least_1, _at_least_2, _at_least_3, _to_array, moveaxis, ravel
+from sagax.numpy._shaping import _to_array, moveaxis, ravel
 
 Arrays = Sequence[Any] | Array
 
@@ -87,6 +87,10 @@ def concatenate(arrays: Arrays, axis: int | None = 0, dtype: Any = None) -> Arra
 
 
 def _concatenate(function: str, arrays: Arrays, axis: int | None, dtype: Any = None) -> Array:
+    if _is_one_array(arrays):
+        if axis is None:
+            return ravel(_one_dtype(function, [arrays], dtype)[0])
+        return _joined_slices(function, arrays, {}, axis, dtype)
     given = _one_dtype(function, _operands(function, arrays), dtype)
     if axis is None:
         given, axis = [ravel(x) for x in given], 0
@@ -97,12 +101,7 @@ def _joined(function: str, arrays: list, axis: int) -> Array:
     """Join arrays of one dtype along `axis`."""
     ndim = aval_of(arrays[0]).ndim
     if not ndim:
-        raise ArgumentValueError(
-            "Zero-dimensional arrays cannot be concatenated.",
-            function=function,
-            fix="use numpy.stack, or numpy.concatenate with axis=None",
-            of=tuple(a for a in arrays if not aval_of(a).ndim),
-        )
+        raise _of_scalars(function, tuple(a for a in arrays if not aval_of(a).ndim))
     axis = one_axis(function, axis, ndim)
     if len(arrays) == 1:
         return _to_array(arrays[0], aval_of(arrays[0]))
@@ -110,6 +109,52 @@ def _joined(function: str, arrays: list, axis: int) -> Array:
         return concatenate_p.bind(*arrays, dimension=axis)
     except ShapeError as error:
         raise renamed(error, function) from None
+
+
+def _of_scalars(function: str, of: tuple) -> ArgumentValueError:
+    return ArgumentValueError(
+        "Zero-dimensional arrays cannot be concatenated.",
+        function=function,
+        fix="use numpy.stack, or numpy.concatenate with axis=None",
+        of=of,
+    )
+
+
+def _is_one_array(arrays: Any) -> TypeGuard[Array]:
+    """Return whether the arrays to join are the slices of one, along its first axis."""
+    if not isinstance(arrays, (Array, np.ndarray)) or not arrays.ndim:
+        return False
+    return not dims.same(arrays.shape[0], 0)
+
+
+_NewAxes = Mapping[int, tuple[int, ...]]  # by rank: the positions of axes that are inserted
+
+
+def _joined_slices(function: str, x: Any, new_axes: _NewAxes, axis: int, dtype: Any) -> Array:
+    """Join the slices of an array along its first axis, whose size may be symbolic: two axes become one."""
+    (x,) = _one_dtype(function, [_base.as_operand(function, x, 0)], dtype)
+    new = new_axes.get(aval_of(x).ndim - 1, ())
+    x = structural.expand_dims(x, [d + 1 for d in new]) if new else _to_array(x, aval_of(x))
+    if x.ndim == 1:
+        raise _of_scalars(function, (x,))
+    axis = one_axis(function, axis, x.ndim - 1)
+    shape = x.shape[1:]
+    merged = (*shape[:axis], x.shape[0] * shape[axis], *shape[axis + 1 :])
+    return shaping.reshape(moveaxis(x, 0, axis), merged)
+
+
+def _joined_with_axes(
+    function: str, tup: Arrays, new_axes: _NewAxes, axis: int, dtype: Any = None
+) -> Array:
+    """Join arrays along `axis` once each has the new axes of its rank; along the only axis of vectors."""
+    if _is_one_array(tup):
+        ndim = tup.ndim - 1 + len(new_axes.get(tup.ndim - 1, ()))
+        return _joined_slices(function, tup, new_axes, min(axis, ndim - 1), dtype)
+    arrays = []
+    for x in _operands(function, tup):
+        new = new_axes.get(aval_of(x).ndim)
+        arrays.append(structural.expand_dims(x, new) if new else _to_array(x, aval_of(x)))
+    return _joined(function, _one_dtype(function, arrays, dtype), min(axis, arrays[0].ndim - 1))
 
 
 def concat(arrays: Arrays, *, axis: int | None = 0) -> Array:
@@ -159,8 +204,7 @@ def vstack(tup: Arrays, dtype: Any = None) -> Array:
     Array([[0, 1],
            [0, 1]], dtype=int32)
     """
-    arrays = [_at_least_2(x, aval_of(x)) for x in _operands("vstack", tup)]
-    return _joined("vstack", _one_dtype("vstack", arrays, dtype), 0)
+    return _joined_with_axes("vstack", tup, {0: (0, 1), 1: (0,)}, 0, dtype)
 
 
 def hstack(tup: Arrays, dtype: Any = None) -> Array:
@@ -170,9 +214,7 @@ def hstack(tup: Arrays, dtype: Any = None) -> Array:
     Array([[1., 0., 0.],
            [1., 0., 0.]], dtype=float32)
     """
-    arrays = [_at_least_1(x, aval_of(x)) for x in _operands("hstack", tup)]
-    axis = 0 if arrays[0].ndim == 1 else 1
-    return _joined("hstack", _one_dtype("hstack", arrays, dtype), axis)
+    return _joined_with_axes("hstack", tup, {0: (0,)}, 1, dtype)
 
 
 def dstack(tup: Arrays, dtype: Any = None) -> Array:
@@ -182,8 +224,7 @@ def dstack(tup: Arrays, dtype: Any = None) -> Array:
     Array([[[0, 0],
             [1, 1]]], dtype=int32)
     """
-    arrays = [_at_least_3(x, aval_of(x)) for x in _operands("dstack", tup)]
-    return _joined("dstack", _one_dtype("dstack", arrays, dtype), 2)
+    return _joined_with_axes("dstack", tup, {0: (0, 1, 2), 1: (0, 2), 2: (2,)}, 2, dtype)
 
 
 def column_stack(tup: Arrays) -> Array:
@@ -193,13 +234,7 @@ def column_stack(tup: Arrays) -> Array:
     Array([[0., 1., 1.],
            [1., 1., 1.]], dtype=float32)
     """
-    arrays = [_column(x, aval_of(x)) for x in _operands("column_stack", tup)]
-    return _joined("column_stack", _one_dtype("column_stack", arrays, None), 1)
-
-
-def _column(x: Any, aval: Any) -> Array:
-    new = {0: (0, 1), 1: (1,)}.get(aval.ndim)
-    return structural.expand_dims(x, new) if new else _to_array(x, aval)
+    return _joined_with_axes("column_stack", tup, {0: (0, 1), 1: (1,)}, 1)
 
 
 def block(arrays: Any) -> Array:

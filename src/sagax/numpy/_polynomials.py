@@ -14,9 +14,10 @@ from sagax._src.primitives import structural
 from sagax._src.primitives.shaping import concatenate, unstack
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
-from sagax.numpy._arithmetic import absolute
+from sagax.numpy._arithmetic import absolute, maximum
 from sagax.numpy._base import promotes_freely
 from sagax.numpy._contraction import matmul, outer
+from sagax.numpy._creation import arange
 from sagax.numpy._elementary import sqrt
 from sagax.numpy._fused import fused
 from sagax.numpy._grids import vander
@@ -27,7 +28,7 @@ from sagax.numpy._reductions import argmax
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._repeating import trim_zeros
 from sagax.numpy._selection import where
-from sagax.numpy._shaping import atleast_1d, broadcast_to, expand_dims, roll
+from sagax.numpy._shaping import atleast_1d, broadcast_to, expand_dims, flip, roll
 from sagax.numpy._signals import convolve
 from sagax.numpy._sorting import argsort
 
@@ -398,10 +399,12 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
         return p
     extended = concatenate([p, broadcast_to(k, (m,))], 0)
     # the coefficient of x^j was divided by j, j-1, ... for each integration it went through
-    size = p.shape[0]
-    powers = np.arange(size + m - 1, -1, -1.0)
-    went_through = np.minimum(m, m + size - 1 - np.arange(size + m))
-    divisors = np.array(
-        [np.prod([j - i for i in range(int(t))]) for j, t in zip(powers, went_through)]
-    )
+    size = p.shape[0] + m
+    if dims.is_dim(size):
+        powers, greater = flip(arange(size, dtype=p.dtype)), maximum
+    else:
+        powers, greater = np.arange(size - 1, -1, -1.0), np.maximum
+    divisors = greater(powers, 1)
+    for i in range(1, m):
+        divisors = divisors * greater(powers - i, 1)
     return extended / divisors.astype(p.dtype)

@@ -702,11 +702,9 @@ class JitFunction:
         """Return the placement of the executable (a device or a `Placement`), and its result shardings."""
         closed = traced.closed
         requested = self._requested_results(traced)
-        if lowered:
-            requested = jit_shardings.results_with_devices(requested, committed, closed.jaxpr)
         consts = [as_array(c, guarded=False) for c in closed.consts]
         target, results = jit_shardings.placement_and_results(
-            closed.jaxpr, consts, committed, len(closed.in_avals), requested
+            closed.jaxpr, consts, committed, len(closed.in_avals), requested, lowered
         )
         return self._placement_or_default(target), results
 
@@ -717,7 +715,7 @@ class JitFunction:
         aliases: Mapping[int, int],
         target: Any = None,
         results: Sequence[Any] = (),
-        portable: bool = False,
+        more_platforms: Sequence[str] | None = None,
     ) -> tuple[Lowered, list]:
         closed = traced.closed
         consts = [as_array(c, guarded=False) for c in closed.consts]
@@ -733,7 +731,7 @@ class JitFunction:
                 aliases={i + len(consts): out for i, out in aliases.items()},
                 target=target,
                 results=results,
-                portable=portable,
+                more_platforms=more_platforms,
             )
         return lowered, consts
 

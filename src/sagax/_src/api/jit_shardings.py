@@ -204,7 +204,7 @@ def with_devices(operands: Sequence[Any], results: Sequence[Any], jaxpr: Any) ->
     ]
 
 
-def results_with_devices(results: list, committed: Any, jaxpr: Any) -> list:
+def results_with_devices(results: Sequence[Any], committed: Any, jaxpr: Any) -> Sequence[Any]:
     """Return the shardings of results of a function that is only lowered, likewise."""
     if not any(map(described_devices.is_abstract, results)):
         return results
@@ -214,6 +214,18 @@ def results_with_devices(results: list, committed: Any, jaxpr: Any) -> list:
         else described_devices.common_mesh(results, jaxpr)
     )
     return [described_devices.on_mesh(s, mesh) for s in results]
+
+
+def over_named_mesh(jaxpr: Any, count: int) -> Placement | None:
+    """Return a placement on described devices for a function that is only lowered, if a `shard_map` wants devices.
+
+    It maps over an abstract mesh, and nothing else tells the devices.
+    """
+    mesh = described_devices.mapped_mesh(jaxpr)
+    if mesh is None:
+        return None
+    described = described_devices.described_mesh(mesh)
+    return interned(described._flat, described, (None,) * count)
 
 
 def typed_avals(avals: Sequence[Any], requested: Sequence[Any]) -> list:
@@ -279,13 +291,20 @@ def with_results(target: Any, results: Sequence[Any], count: int) -> tuple[Any, 
 
 
 def placement_and_results(
-    jaxpr: Any, consts: Sequence[ConcreteArray], committed: Any, count: int, results: Sequence[Any]
+    jaxpr: Any,
+    consts: Sequence[ConcreteArray],
+    committed: Any,
+    count: int,
+    results: Sequence[Any],
+    lowered: bool = False,
 ) -> tuple[Any, list]:
     """Return the placement of a jaxpr's executable, and its result shardings.
 
     Besides its `count` arguments, committed to `committed`, it has hidden ones, the `consts`, and
-    may refer to meshes itself.
+    may refer to meshes itself. If it is only `lowered`, devices may be described ones.
     """
+    if lowered:
+        results = results_with_devices(results, committed, jaxpr)
     hidden = placement(consts)
     target = committed
     if isinstance(committed, Placement):
@@ -308,4 +327,7 @@ def placement_and_results(
             )
         target = interned(hidden.devices, hidden.mesh, (*hidden.shardings, *(None,) * count))
     total = len(consts) + count
-    return with_results(placement_of_jaxpr(jaxpr, target, total), results, total)
+    target, found = with_results(placement_of_jaxpr(jaxpr, target, total), results, total)
+    if lowered and target is None:
+        target = over_named_mesh(jaxpr, total)
+    return target, found

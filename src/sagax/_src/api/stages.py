@@ -172,7 +172,11 @@ class TracedStage(_Stage):
         return self._signature.name
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
-        """Lower to StableHLO, for the platform it will run on or for the given one."""
+        """Lower to StableHLO, for the platform it will run on or for the given ones.
+
+        A module for several platforms takes the position of its platform as first argument. It can be read, and not
+        compiled.
+        """
         if takes_references(self.jaxpr.jaxpr):
             return self._lowered_on_values(lowering_platforms)
         jitted, signature = self._jitted, self._signature
@@ -189,9 +193,13 @@ class TracedStage(_Stage):
             operands, tree, self._args, self._kwargs, lowered=self._function
         )
         device, results = jitted._placement_of(self._function, committed, lowered=True)
-        if lowering_platforms is not None:
-            platform = _one_platform(lowering_platforms)
-        elif described_devices.is_described(device):
+        if lowering_platforms:
+            platforms = _checked_platforms(lowering_platforms)
+        elif not described_devices.is_described(device):
+            platforms = (platform_of(device),)
+        elif all(s is None for s in (*device.shardings, *results)):
+            platforms = (platform_of(devices.default_device()),)  # only a shard_map names the mesh
+        else:
             raise ArgumentValueError(
                 "Passing lowering_platforms via sagax.export or jit(f).trace(*args).lower(lowering_platforms=...) "
                 "is required when only AbstractMesh exists in a jitted computation",
@@ -200,12 +208,10 @@ class TracedStage(_Stage):
                 got=device.mesh.abstract_mesh,
                 fix='jit(f).trace(...).lower(lowering_platforms=("cpu",))',
             )
-        else:
-            platform = platform_of(device)
         planned = donation.plan(self.jaxpr, signature.donated)
         donation.warn_of_unusable(jitted._fun, self.jaxpr, self.out_tree, planned)
         lowered, consts = jitted._lowered(
-            self._function, platform, planned.aliases, device, results, portable=True
+            self._function, platforms[0], planned.aliases, device, results, platforms[1:]
         )
         donating = donation.Donation(jitted._fun, signature.names, planned.aliases)
         return LoweredStage(signature, lowered, consts, device, donating, jitted._options)
@@ -226,18 +232,17 @@ class TracedStage(_Stage):
         return f"<traced function {self.fun_name}>"
 
 
-def _one_platform(platforms: Any) -> str:
-    named = (platforms,) if isinstance(platforms, str) else tuple(platforms)
+def _checked_platforms(given: Any) -> tuple[str, ...]:
+    named = (given,) if isinstance(given, str) else tuple(given)
     accepted = dict.fromkeys((*devices.PLATFORMS, *devices.LOWERING_PLATFORMS))
-    if len(named) != 1 or named[0] not in accepted:
+    if any(name not in accepted for name in named):
         raise ArgumentValueError(
             function="lower",
             argument="lowering_platforms",
-            got=platforms,
-            expected=f"one of {', '.join(map(repr, accepted))}",
-            fix="for a program for several platforms use sagax.export.export(f, platforms=[...])",
+            got=given,
+            expected=f"some of {', '.join(map(repr, accepted))}",
         )
-    return "cuda" if named[0] == "gpu" else named[0]
+    return tuple(dict.fromkeys("cuda" if name == "gpu" else name for name in named))
 
 
 class LoweredStage(_Stage):
@@ -287,9 +292,10 @@ class LoweredStage(_Stage):
         if described_devices.is_described(self._device):
             return self._assigned(device_assignment).compile(compiler_options)
         here = platform_of(self._device)
-        if self._lowered.platform != here:
+        if self._lowered.platforms != (here,):
+            named = " and ".join(map(repr, self._lowered.platforms))
             raise ArgumentValueError(
-                f"the program was lowered for {self._lowered.platform!r}, and this process would run it on {here!r}",
+                f"the program was lowered for {named}, and this process would run it on {here!r}",
                 function="compile",
                 fix="lower it without lowering_platforms, or export it and call it where that platform is",
             )
@@ -322,7 +328,7 @@ class LoweredStage(_Stage):
         )
 
     def __repr__(self) -> str:
-        return f"<lowered function {self._signature.name} for {self._lowered.platform}>"
+        return f"<lowered function {self._signature.name} for {', '.join(self._lowered.platforms)}>"
 
 
 def _is_sharding(x: Any) -> bool:

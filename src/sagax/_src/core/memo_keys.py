@@ -12,6 +12,10 @@ from __future__ import annotations
 LAST_USES = "last uses"
 # True: every equation and input is read, so that pruning changes nothing.
 IS_PRUNED = "is pruned"
+# True: `enable_checks` found it well formed and well typed.
+IS_VERIFIED = "is verified"
+# How many outputs are results; residuals follow.
+RESULTS = "results"
 # Whether it contains a collective, at any depth.
 HAS_COLLECTIVES = "has collectives"
 # Whether it contains operations or values of types that libraries add, at any depth.

@@ -250,5 +250,7 @@ def hoist_constants(jaxpr: Jaxpr) -> Jaxpr:
             jaxpr.effects,
             jaxpr.debug_info,
         )
+        if memo_keys.RESULTS in jaxpr.memo:
+            found.memo[memo_keys.RESULTS] = jaxpr.memo[memo_keys.RESULTS]
         jaxpr.memo[memo_keys.HOISTED_CONSTANTS] = found
     return found

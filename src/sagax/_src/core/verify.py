@@ -1,9 +1,10 @@
-"""Verify the laws of jaxprs; tests run it between passes."""
+"""Verify the laws of jaxprs: between passes under `enable_checks`, and in tests."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from sagax._src.core import memo_keys
 from sagax._src.core.avals import same_type
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, subjaxprs
 from sagax._src.core.value import aval_of
@@ -17,6 +18,17 @@ def check_jaxpr(jaxpr: Jaxpr) -> None:
     the type that the primitive's abstract rule gives; effects are those of the equations.
     """
     _check(jaxpr, set())
+
+
+def check_after(stage: str, jaxpr: Jaxpr) -> None:
+    """Check the jaxpr that a stage made. The error names the stage."""
+    if memo_keys.IS_VERIFIED in jaxpr.memo:
+        return
+    try:
+        check_jaxpr(jaxpr)
+    except errors.SagaxError as error:
+        raise errors.JaxprTypeError(f"after {stage}: {error}") from error
+    jaxpr.memo[memo_keys.IS_VERIFIED] = True
 
 
 def check_closed(closed: ClosedJaxpr) -> None:

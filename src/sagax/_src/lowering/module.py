@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,6 +74,11 @@ class ModuleBuilder:
         self.exact = bool(exact)
         self.exact_inside = exact is True
 
+    def begin_platform(self, platform: str) -> None:
+        """Lower what follows for another platform."""
+        self.platform = platform
+        self.templates = {}
+
     def rule(self, primitive: Any) -> Callable | None:
         """Return the lowering rule of a primitive for the module's platform."""
         special = primitive.lower_on
@@ -134,7 +139,8 @@ class ModuleBuilder:
 
     def function(self, jaxpr: Jaxpr, preferred: str) -> str:
         """Return the name of the (shared) function of a jaxpr; `preferred` if that is free."""
-        key = (id(jaxpr), None if self.manual is None else self.manual.key, self.bar)
+        manual = None if self.manual is None else self.manual.key
+        key = (id(jaxpr), self.platform, manual, self.bar)
         known = self.shared.get(key)
         if known is None:
             name = self.function_name(preferred)
@@ -154,15 +160,19 @@ class ModuleBuilder:
         consts: Sequence[Any] = (),
         argument_shardings: Sequence[Any] = (),
         result_shardings: Sequence[Any] = (),
+        whole: bool | None = None,
+        leading: Sequence[str] = (),
     ) -> None:
         """Append the function of a jaxpr, with its `constvars` as constants.
 
         Symbolic sizes are computed from the `dim_variables`, which become leading arguments, or without
-        those from the sizes of the arguments.
+        those from the sizes of the arguments. `leading` are further arguments, as text. A `whole` jaxpr, as
+        public ones are, is no part of another: its own operations round as the module's do.
         """
         jaxpr = prune_jaxpr(jaxpr)
         b = Builder(self)
-        b.exact = self.exact_inside if private else self.exact
+        whole = not private if whole is None else whole
+        b.exact = self.exact if whole else self.exact_inside
         args = [Value(f"%arg{i}", v.aval) for i, v in enumerate(jaxpr.invars)]
         if dim_variables:
             for i, size in enumerate(dim_variables):
@@ -180,7 +190,22 @@ class ModuleBuilder:
             for i, sharding in enumerate(result_shardings):
                 if sharding is not None:
                     outs[i] = b.constrained(outs[i], sharding)
-        heads = [f"%size{i}: {type_text(_SIZE)}" for i in range(len(dim_variables))]
+        sizes = [f"%size{i}: {type_text(_SIZE)}" for i in range(len(dim_variables))]
+        self.append(b, name, args, outs, private, arg_attrs, result_attrs, (*leading, *sizes))
+
+    def append(
+        self,
+        b: Builder,
+        name: str,
+        args: Sequence[Value],
+        outs: Sequence[Value],
+        private: bool,
+        arg_attrs: Sequence[str] = (),
+        result_attrs: Sequence[str] = (),
+        leading: Sequence[str] = (),
+    ) -> None:
+        """Append the function whose operations `b` has collected."""
+        heads = list(leading)
         for i, a in enumerate(args):
             attrs = arg_attrs[i] if i < len(arg_attrs) else ""
             heads.append(f"{a.name}: {type_text(a.aval)}{attrs}")
@@ -284,6 +309,29 @@ def lower_jaxpr(
     module.has_bars = bars and platform in _CALL_PYTHON
     if inspected is not None:
         module.inspected = inspected
+    arg_attrs, result_attrs = main_attributes(module, jaxpr, donated, aliases, shardings)
+    module.define(
+        "main",
+        jaxpr,
+        private=False,
+        arg_attrs=arg_attrs,
+        result_attrs=result_attrs,
+        dim_variables=dim_variables,
+        consts=consts,
+        argument_shardings=shardings.arguments if shardings else (),
+        result_shardings=shardings.results if shardings else (),
+    )
+    return module.text(), module.callbacks
+
+
+def main_attributes(
+    module: ModuleBuilder,
+    jaxpr: Jaxpr,
+    donated: Sequence[int],
+    aliases: Mapping[int, int] | None,
+    shardings: Shardings | None,
+) -> tuple[list[str], list[str]]:
+    """Return the attributes of the arguments and of the results of a module's `main`."""
     attrs: list[list[str]] = [[] for _ in jaxpr.invars]
     result_attrs = [""] * len(jaxpr.outvars)
     for i in donated:
@@ -305,18 +353,7 @@ def lower_jaxpr(
             if kind == HOST_KIND or v.aval.memory_space is Space.Host:
                 named.append(_IN_HOST_MEMORY)
             result_attrs[i] = f" {{{', '.join(named)}}}" if named else ""
-    module.define(
-        "main",
-        jaxpr,
-        private=False,
-        arg_attrs=[f" {{{', '.join(given)}}}" if given else "" for given in attrs],
-        result_attrs=result_attrs,
-        dim_variables=dim_variables,
-        consts=consts,
-        argument_shardings=shardings.arguments if shardings else (),
-        result_shardings=shardings.results if shardings else (),
-    )
-    return module.text(), module.callbacks
+    return [f" {{{', '.join(given)}}}" if given else "" for given in attrs], result_attrs
 
 
 def lower_for_one_device(

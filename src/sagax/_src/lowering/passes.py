@@ -13,6 +13,7 @@ from sagax._src.lowering.fusion_fences import LEAST_ELEMENTS, ONLY_LONG, fenced
 from sagax._src.lowering.map_subjaxprs import holds
 
 if TYPE_CHECKING or lazy_imports():
+    from sagax._src.core import verify
     from sagax._src.lowering import (
         canonicalize_dots,
         flat_draws,
@@ -38,14 +39,17 @@ def prepared(
 
     For other platforms than the CPU it stays unchanged. An exact jaxpr, or one for several devices, only
     gets fences after expensive values. NumPy sorts arrays of at least `least_host_sort` elements.
+    Under `enable_checks` the jaxpr is verified before and after each pass.
     """
     settings = config.thread.settings
+    checked = _verified if settings.enable_checks else _trusted
+    checked(jaxpr, "tracing and transformations")
     pruned = memo_keys.IS_PRUNED in jaxpr.memo
     if platform != "cpu":
         return jaxpr
     if settings.exact or several_devices:
         if settings.fusion_fences == "auto":
-            jaxpr = fenced(jaxpr, ONLY_LONG)
+            jaxpr = checked(fenced(jaxpr, ONLY_LONG), "fences")
         if pruned:
             jaxpr.memo[memo_keys.IS_PRUNED] = True
         return jaxpr
@@ -54,20 +58,30 @@ def prepared(
     nested = any(map(holds, eqns))
     passes = {eqn.primitive.rewritten_by for eqn in eqns}
     if settings.reroll == "auto" and (nested or len(eqns) >= tuning.REROLL_MIN_JAXPR):
-        jaxpr = reroll.rerolled(jaxpr)
+        jaxpr = checked(reroll.rerolled(jaxpr), "re-rolling")
     if xla.reduces_sines and (nested or Pass.SINES in passes):
-        jaxpr = reduced_sines.leave_reduced_sines(jaxpr)
+        jaxpr = checked(reduced_sines.leave_reduced_sines(jaxpr), "reduced sines")
     if xla.loses_nans and (nested or Pass.EXTREMA in passes):
-        jaxpr = kept_nans.keep_nans(jaxpr)
+        jaxpr = checked(kept_nans.keep_nans(jaxpr), "kept NaNs")
     if nested or Pass.SORTS in passes:
-        jaxpr = sorts.rewrite_sorts(jaxpr, least_host_sort)
+        jaxpr = checked(sorts.rewrite_sorts(jaxpr, least_host_sort), "sorts")
     if nested or Pass.PRODUCTS in passes:
-        jaxpr = canonicalize_dots.merge_contracted_dims(jaxpr)
+        jaxpr = checked(canonicalize_dots.merge_contracted_dims(jaxpr), "products")
     if settings.fusion_fences == "auto":
         if nested or any(eqn.primitive.handles_keys for eqn in eqns):
-            jaxpr = flat_draws.flat_draws(jaxpr)
+            jaxpr = checked(flat_draws.flat_draws(jaxpr), "draws")
         # where barriers only survive with costly options, only what would not compile gets them
-        jaxpr = fenced(jaxpr, LEAST_ELEMENTS if xla.barriers_last_until_fusion else ONLY_LONG)
+        least = LEAST_ELEMENTS if xla.barriers_last_until_fusion else ONLY_LONG
+        jaxpr = checked(fenced(jaxpr, least), "fences")
     if pruned:  # the new equations are read
         jaxpr.memo[memo_keys.IS_PRUNED] = True
+    return jaxpr
+
+
+def _verified(jaxpr: Jaxpr, after: str) -> Jaxpr:
+    verify.check_after(after, jaxpr)
+    return jaxpr
+
+
+def _trusted(jaxpr: Jaxpr, after: str) -> Jaxpr:
     return jaxpr

@@ -42,7 +42,7 @@ from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.lowering import effect_tokens as token_lowering
     from sagax._src.lowering import module as lowering
-    from sagax._src.lowering import passes
+    from sagax._src.lowering import passes, several_platforms
     from sagax._src.runtime import compilation_cache
     from sagax._src.runtime.key_reuse import watch
     from sagax._src.transforms import discharge
@@ -56,10 +56,21 @@ _COMPILING: Final = "/jax/core/compile/backend_compile_duration"
 class Lowered:
     """The StableHLO text of a jaxpr for a platform; `kept` lists the inputs it uses.
 
-    `aliases` maps donated inputs to the results that reuse their memory.
+    `aliases` maps donated inputs to the results that reuse their memory. With `more_platforms` the text is for these,
+    too; such a module is not compiled.
     """
 
-    __slots__ = ("callbacks", "jaxpr", "inspected", "kept", "name", "platform", "shardings", "text")
+    __slots__ = (
+        "callbacks",
+        "inspected",
+        "jaxpr",
+        "kept",
+        "name",
+        "platform",
+        "platforms",
+        "shardings",
+        "text",
+    )
 
     def __init__(
         self,
@@ -71,7 +82,8 @@ class Lowered:
         aliases: Mapping[int, int] = _NONE,
         target: Any = None,
         results: Sequence[Any] = (),  # the requested shardings of the results, if any
-        portable: bool = False,  # what is lowered may be read or saved: it calls no NumPy
+        # what is lowered to be read or saved, for these platforms, too; None: to be called
+        more_platforms: Sequence[str] | None = None,
     ) -> None:
         if jaxpr.effects & EFFECTS:
             jaxpr = discharge.discharge_all(jaxpr)
@@ -87,6 +99,7 @@ class Lowered:
         inner = {i if order is None else order[i]: out for i, out in aliases.items()}
         self.jaxpr = jaxpr
         self.platform = platform
+        self.platforms = (platform, *(more_platforms or ()))
         self.name = name
         shardings = None
         if isinstance(target, Placement):
@@ -107,18 +120,29 @@ class Lowered:
             if (
                 platform == "cpu"
                 and not several
-                and not portable
+                and more_platforms is None
                 and not config.thread.settings.exact
             ):
                 least = passes.least_host_sort(jaxpr)
+            prepared = {p: passes.prepared(jaxpr, p, several, least) for p in self.platforms}
+            # the shards of a result may differ in shape from those of the argument
+            reused = inner if shardings is None else None
+            if more_platforms:
+                self.text, self.callbacks = several_platforms.lower_for_platforms(
+                    prepared,
+                    name=name,
+                    donated=tuple(inner),
+                    aliases=reused,
+                    shardings=shardings,
+                    inspected=self.inspected,
+                )
+                return
             self.text, self.callbacks = lowering.lower_jaxpr(
-                passes.prepared(jaxpr, platform, several, least),
+                prepared[platform],
                 platform=platform,
                 name=name,
                 donated=tuple(inner),
-                aliases=inner
-                if shardings is None
-                else None,  # the shards of a result may differ in shape
+                aliases=reused,
                 shardings=shardings,
                 inspected=self.inspected,
                 least_host_sort=least,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sagax._src import config
-from sagax._src.core import dtypes
+from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.families import IDENTITY, MOVEMENT
-from sagax._src.core.jaxpr import Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
+from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
 from sagax._src.diagnostics.errors import NonFiniteError
 from sagax._src.lazy_import import lazy_imports
@@ -51,15 +51,24 @@ def look_at(primitive: Any, args: Sequence[Any], params: dict, outs: Sequence[An
     """Check the results of an operation that has run.
 
     One that moves elements did not make the NaN that it was given. Formulas broadcast one for a `where` that may mask it,
-    and whatever computes with it is blamed.
+    and whatever computes with it is blamed. Residuals of a call may be multiplied by zero, or masked: only its results
+    count.
     """
+    called = params.get("jaxpr") if primitive.is_call else None
+    if type(called) is ClosedJaxpr:
+        outs = outs[: called.jaxpr.memo.get(memo_keys.RESULTS)]
     if any(map(_classify, outs)):
         ins = [as_array(a) for a in args]
         if _moves(primitive) and any(map(_classify, ins)):
             return
         if primitive.is_higher_order:
-            _look_inside(primitive, params, ins, ())
+            _look_inside(primitive, params, ins, (), _written(params, origin))
         raise _error(primitive.name, ins, outs, origin())
+
+
+def _written(params: dict, where: Callable[[], Any]) -> Any:
+    """Return where a call of a formula stands: its jaxpr is kept, and tells where another call of it stood."""
+    return where() if params.get("is_formula") else None
 
 
 def _moves(primitive: Any) -> bool:
@@ -123,19 +132,24 @@ def _classify(x: Any) -> str:
 # --- the search ----------------------------------------------------------------------------------
 
 
-def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> None:
-    """Raise NonFiniteError for the operation that computes the bad results of a jaxpr.
+def search(
+    jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = (), written: Any = None
+) -> None:
+    """Raise NonFiniteError for the operation that computes the bad results of a jaxpr, `written` there.
 
-    That is the first one on the way to a bad result that no other operation gave a bad operand. Returns if there is
-    none: a result may be an argument, and an executable may differ from its operations in the last bit.
+    That is the first one on the way to a bad result that no other operation gave a bad operand; moving the elements of
+    a bad argument or constant is none. Returns if there is none: a result may be an argument, and an executable may differ from its operations in the last bit.
     """
     arrays = [as_array(x) for x in values]
     env: dict[Any, Any] = dict(zip([*jaxpr.constvars, *jaxpr.invars], arrays, strict=True))
     producer: dict[Any, Any] = {}
     for eqn in jaxpr.eqns:
-        outs = _evaluated(eqn, [_read(env, a) for a in eqn.invars])
-        for v, x in zip(eqn.outvars, outs, strict=True):
-            env[v], producer[v] = x, eqn
+        ins = [_read(env, a) for a in eqn.invars]
+        outs = _evaluated(eqn, ins)
+        env.update(zip(eqn.outvars, outs, strict=True))
+        bad = [a for a, x in zip(eqn.invars, ins, strict=True) if _classify(x)]
+        if not (bad and _moves(eqn.primitive) and not any(a in producer for a in bad)):
+            producer.update(dict.fromkeys(eqn.outvars, eqn))
     todo = [v for v in jaxpr.outvars if type(v) is Var and _classify(env[v])]
     visited: set[Any] = set()
     guilty: list[Any] = []
@@ -152,8 +166,11 @@ def search(jaxpr: Jaxpr, values: Sequence[Any], path: tuple[str, ...] = ()) -> N
         return
     eqn = next(e for e in jaxpr.eqns if e in guilty)
     ins = [_read(env, a) for a in eqn.invars]
-    _look_inside(eqn.primitive, eqn.params, ins, path)
-    raise _error(eqn.primitive.name, ins, [env[v] for v in eqn.outvars], eqn.traceback, path)
+    here = written or eqn.traceback
+    _look_inside(
+        eqn.primitive, eqn.params, ins, path, written or _written(eqn.params, lambda: here)
+    )
+    raise _error(eqn.primitive.name, ins, [env[v] for v in eqn.outvars], here, path)
 
 
 def _read(env: dict, atom: Any) -> ConcreteArray:
@@ -166,23 +183,25 @@ def _evaluated(eqn: Any, ins: Sequence[Any]) -> list:
     return list(out) if eqn.primitive.multiple_results else [out]
 
 
-def _look_inside(primitive: Any, params: dict, ins: list, path: tuple[str, ...]) -> None:
+def _look_inside(
+    primitive: Any, params: dict, ins: list, path: tuple[str, ...], written: Any
+) -> None:
     """Search the sub-jaxpr of an operation."""
     name = primitive.name
     if name == "scan":
-        _look_inside_scan(params, ins, path)
+        _look_inside_scan(params, ins, path, written)
     elif name == "while":
-        _look_inside_while(params, ins, path)
+        _look_inside_while(params, ins, path, written)
     elif name == "shard_map":
         _look_inside_devices(params, ins, path)
     elif name == "cond":
         index = int(np.clip(int(ins[0]), 0, len(params["branches"]) - 1))
         branch = params["branches"][index]
-        search(branch.jaxpr, [*branch.consts, *ins[1:]], path)
+        search(branch.jaxpr, [*branch.consts, *ins[1:]], path, written)
     else:
         inner = subjaxprs(params)
         if len(inner) == 1 and len(inner[0].invars) == len(ins) and not inner[0].constvars:
-            search(inner[0], ins, path)
+            search(inner[0], ins, path, written)
 
 
 def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None:
@@ -207,7 +226,7 @@ def _look_inside_devices(params: dict, ins: list, path: tuple[str, ...]) -> None
             raise _error(eqn.primitive.name, operands, outs, eqn.traceback, path)
 
 
-def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
+def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...], written: Any) -> None:
     body, length = params["jaxpr"], params["length"]
     consts, carry, sequences = LoopOperands.of_scan(ins, params)
     xs = [x.host() for x in sequences]
@@ -216,12 +235,13 @@ def _look_inside_scan(params: dict, ins: list, path: tuple[str, ...]) -> None:
         operands = [*consts, *carry, *[as_array(x[i]) for x in xs]]
         outs = _run(body, operands)
         if any(map(_classify, outs)):
-            search(body.jaxpr, [*body.consts, *operands], (*path, f"iteration {i} of scan"))
+            path = (*path, f"iteration {i} of scan")
+            search(body.jaxpr, [*body.consts, *operands], path, written)
             return
         carry = outs[: len(carry)]
 
 
-def _look_inside_while(params: dict, ins: list, path: tuple[str, ...]) -> None:
+def _look_inside_while(params: dict, ins: list, path: tuple[str, ...], written: Any) -> None:
     cond, body = params["cond_jaxpr"], params["body_jaxpr"]
     cond_consts, body_consts, carry = WhileOperands.of_while(ins, params)
     for k in range(_MOST_ROUNDS):
@@ -230,7 +250,7 @@ def _look_inside_while(params: dict, ins: list, path: tuple[str, ...]) -> None:
         outs = _run(body, [*body_consts, *carry])
         if any(map(_classify, outs)):
             where = (*path, f"iteration {k} of while_loop")
-            search(body.jaxpr, [*body.consts, *body_consts, *carry], where)
+            search(body.jaxpr, [*body.consts, *body_consts, *carry], where, written)
             return
         carry = outs
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core.jaxpr import Jaxpr
+from sagax._src.core.jaxpr import Jaxpr, subjaxprs
 from sagax._src.core.meshes import AbstractMesh, Mesh
 from sagax._src.core.shardings import NamedSharding, ShardingError
 from sagax._src.runtime import devices
@@ -72,6 +72,21 @@ def common_mesh(shardings: Sequence[Any], jaxpr: Jaxpr) -> Mesh:
         if mesh.size == first.size:
             return mesh
     return described_mesh(first)
+
+
+def mapped_mesh(jaxpr: Jaxpr) -> AbstractMesh | None:
+    """Return the first abstract mesh of several devices that a jaxpr maps over, at any depth; None without one."""
+    for eqn in jaxpr.eqns:
+        if not eqn.primitive.is_higher_order:
+            continue
+        mesh = eqn.params.get("mesh")
+        if isinstance(mesh, AbstractMesh) and mesh.size > 1:
+            return mesh
+        for inner in subjaxprs(eqn.params):
+            found = mapped_mesh(inner)
+            if found is not None:
+                return found
+    return None
 
 
 def on_mesh(sharding: Any, mesh: Mesh) -> Any:

@@ -272,6 +272,7 @@ def _linearize_jaxpr(
         residuals.append(sources[atom])
         residual_vars.append(var)
     known_jaxpr = prune_jaxpr(known.replace(outvars=outvars))
+    known_jaxpr.memo[memo_keys.RESULTS] = n_out
     linear_jaxpr = _substitute(linear_eqns, literals, residual_vars)
     marks = tuple(type(t) is not Zero for t in out_tangents)
     return LinearizedJaxpr(

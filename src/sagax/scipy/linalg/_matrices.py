@@ -10,6 +10,7 @@ import numpy as np
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 import sagax.scipy.linalg._common as _common
+from sagax._src.core import dims
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.lazy_import import lazy_imports
@@ -31,13 +32,22 @@ def _vectors(function: str, argument: str, x: Any) -> Any:
 _OF_NOTHING = ("scipy.linalg.hankel", "scipy.linalg.toeplitz")
 
 
-def _from_diagonals(values: Any, rows: int, columns: int, step: int) -> Any:
+def _positions(rows: Any, columns: Any) -> tuple[Any, Any]:
+    """Return the row and the column of each element of a matrix, as arrays that broadcast."""
+    return _counted(rows)[:, None], _counted(columns)[None, :]
+
+
+def _counted(size: Any) -> Any:
+    """Return 0, 1, ... below a size, which may be symbolic."""
+    return snp.arange(size) if dims.is_dim(size) else np.arange(size)
+
+
+def _from_diagonals(values: Any, rows: Any, columns: Any, step: int) -> Any:
     """Create matrices whose element (i, j) is `values[i * step + j]`, counted from the least index."""
-    i, j = np.arange(rows)[:, None], np.arange(columns)
-    index = i * step + j
-    if not index.size:
+    if dims.same(rows, 0) or dims.same(columns, 0):
         return snp.zeros((*values.shape[:-1], rows, columns), values.dtype)
-    return values[..., index - index.min()]
+    i, j = _positions(rows, columns)
+    return values[..., i + j if step > 0 else (rows - 1 - i) + j]
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
@@ -88,8 +98,7 @@ def circulant(c: Any) -> Array:
            [3, 2, 1]], dtype=int32)
     """
     c = _vectors("scipy.linalg.circulant", "c", c)
-    n = c.shape[-1]
-    return c[..., (np.arange(n)[:, None] - np.arange(n)) % n]
+    return toeplitz(c, snp.concatenate([c[..., :1], snp.flip(c[..., 1:], -1)], axis=-1))
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
@@ -112,7 +121,8 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     full = toeplitz(column, row)
     if mode == "full":
         return full
-    size = max(m, n) if mode == "same" else max(m, n) - min(m, n) + 1
+    longest = dims.max_dim(m, n)
+    size = longest if mode == "same" else longest - dims.min_dim(m, n) + 1
     start = (m + n - 1 - size) // 2
     return full[..., start : start + size, :]
 
@@ -158,24 +168,19 @@ def fiedler_companion(a: Any) -> Array:
     """
     (a,) = _common.arrays("scipy.linalg.fiedler_companion", a)
     n = a.shape[-1] - 1 if a.ndim else 0
-    if n < 1:
+    if not dims.is_dim(n) and n < 1:
         raise ArgumentValueError.about(
             "scipy.linalg.fiedler_companion", "a", a, "at least two coefficients"
         )
     a = a / a[..., :1]
-    c = snp.zeros_like(a, shape=(*a.shape[:-1], n, n))
-    c = c.at[..., 0, 0].set(-a[..., 1])
-    for i in range(0, n - 1, 2):  # above the diagonal, in every other row
-        c = c.at[..., i, i + 1].set(-a[..., i + 2])
-        if i + 2 < n:
-            c = c.at[..., i, i + 2].set(1.0)
-    if n > 1:
-        c = c.at[..., 1, 0].set(1.0)
-    for i in range(2, n, 2):
-        c = c.at[..., i, i - 1].set(-a[..., i + 1])
-        if i + 1 < n:
-            c = c.at[..., i + 1, i - 1].set(1.0)
-    return c
+    here = -a[..., 1:]
+    ahead = snp.concatenate([here[..., 1:], snp.zeros_like(here[..., :1])], axis=-1)
+    i, j = _positions(n, n)
+    even = i % 2 == 0
+    below = (i > 0) & (j == i - 1) | (i == 0) & (j == 0)
+    ones = even & (j == i + 2) | ~even & (j == snp.maximum(i - 2, 0))
+    found = snp.where(even & below, here[..., :, None], ones.astype(a.dtype))
+    return snp.where(even & (j == i + 1), ahead[..., :, None], found)
 
 
 def leslie(f: Any, s: Any) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ def detrend(
     (data,) = _common.arrays(function, data)
     if type == "constant":
         return data - snp.mean(data, axis, keepdims=True)
-    n = data.shape[axis]
+    n = operator.index(data.shape[axis])  # lines are fitted while tracing
     edges = sorted({0, n, *np.ravel(np.asarray(bp)).tolist()})
     if edges[0] < 0 or edges[-1] > n:
         raise ArgumentValueError(

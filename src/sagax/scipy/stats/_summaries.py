@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 from sagax._src.api.vmap import vmap
+from sagax._src.core import dims
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.primitives.shaping import size_as_value
 from sagax.numpy._arguments import UnsupportedArgumentError, check_choice
 
 
@@ -135,5 +137,6 @@ def sem(
         count = snp.sum(~snp.isnan(x), axis, keepdims=keepdims)
         return snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(count.astype(float))
     _checked_policy("sem", nan_policy)
-    n = x.size if axis is None else x.shape[axis]
-    return snp.std(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(float(n))
+    n = snp.size(x, axis)
+    n = size_as_value(n).astype(float) if dims.is_dim(n) else float(n)
+    return snp.std(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(n)

@@ -33,7 +33,10 @@ pdf = _beta.function("0.25, 2.0, 3.0", "1.6875001")(exp_of(logpdf))
 
 @_beta.function("0.25, 2.0, 3.0", "0.26171875")
 def cdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return betainc(a, b, snp.clip((x - loc) / scale, 0, 1))
+    z = (x - loc) / scale
+    has_mass = (z >= 0) & (z <= 1)
+    found = betainc(a, b, snp.where(has_mass, z, 0.5))
+    return snp.where(has_mass, found, snp.where(z > 1, 1.0, 0.0))
 
 
 logcdf = _beta.function("0.25, 2.0, 3.0", "-1.3404849")(log_of(cdf))
@@ -41,7 +44,10 @@ logcdf = _beta.function("0.25, 2.0, 3.0", "-1.3404849")(log_of(cdf))
 
 @_beta.function("0.25, 2.0, 3.0", "0.73828125")
 def sf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return betainc(b, a, 1 - snp.clip((x - loc) / scale, 0, 1))
+    z = (x - loc) / scale
+    has_mass = (z >= 0) & (z <= 1)
+    found = betainc(b, a, 1 - snp.where(has_mass, z, 0.5))
+    return snp.where(has_mass, found, snp.where(z < 0, 1.0, 0.0))
 
 
 logsf = _beta.function("0.25, 2.0, 3.0", "-0.30343044")(log_of(sf))

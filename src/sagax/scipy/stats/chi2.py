@@ -34,7 +34,9 @@ pdf = _chi2.function("2.0, 3.0", "0.20755374")(exp_of(logpdf))
 
 @_chi2.function("2.0, 3.0", "0.4275933")
 def cdf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return gammainc(df / 2, snp.maximum((x - loc) / scale, 0) / 2)
+    z = (x - loc) / scale
+    found = gammainc(df / 2, snp.where(z > 0, z, 1) / 2)
+    return snp.where(z > 0, found, 0)
 
 
 logcdf = _chi2.function("2.0, 3.0", "-0.8495828")(log_of(cdf))
@@ -42,7 +44,9 @@ logcdf = _chi2.function("2.0, 3.0", "-0.8495828")(log_of(cdf))
 
 @_chi2.function("2.0, 3.0", "0.5724067")
 def sf(x: Any, df: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return gammaincc(df / 2, snp.maximum((x - loc) / scale, 0) / 2)
+    z = (x - loc) / scale
+    found = gammaincc(df / 2, snp.where(z > 0, z, 1) / 2)
+    return snp.where(z > 0, found, 1)
 
 
 logsf = _chi2.function("2.0, 3.0", "-0.5579055")(log_of(sf))

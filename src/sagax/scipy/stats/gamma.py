@@ -31,7 +31,9 @@ pdf = _gamma.function("2.0, 3.0", "0.27067056")(exp_of(logpdf))
 
 @_gamma.function("2.0, 3.0", "0.32332358")
 def cdf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return gammainc(a, snp.maximum((x - loc) / scale, 0))
+    z = (x - loc) / scale
+    found = gammainc(a, snp.where(z >= 0, z, 1))
+    return snp.where(z >= 0, found, 0)
 
 
 logcdf = _gamma.function("2.0, 3.0", "-1.1291016")(log_of(cdf))
@@ -39,7 +41,9 @@ logcdf = _gamma.function("2.0, 3.0", "-1.1291016")(log_of(cdf))
 
 @_gamma.function("2.0, 3.0", "0.6766764", weak="arrays")
 def sf(x: Any, a: Any, loc: Any = 0, scale: Any = 1) -> Array:
-    return gammaincc(a, snp.maximum((x - loc) / scale, 0))
+    z = (x - loc) / scale
+    found = gammaincc(a, snp.where(z >= 0, z, 1))
+    return snp.where(z >= 0, found, 1)
 
 
 logsf = _gamma.function("2.0, 3.0", "-0.39056212", weak="arrays")(log_of(sf))

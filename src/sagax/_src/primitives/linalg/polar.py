@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dims, dtype_predicates
+from sagax._src.core import dtype_predicates
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.arithmetic import abs as absolute
@@ -64,7 +64,7 @@ def qdwh(
     """
     aval = aval_of(x)
     check_matrix("qdwh", aval, "x")
-    if aval.ndim != 2 or not dims.is_static(aval.shape) or aval.shape[0] < aval.shape[1]:
+    if aval.ndim != 2 or aval.shape[0] < aval.shape[1]:
         raise ArgumentValueError.about("qdwh", "x", aval, "one matrix with m >= n rows")
     if dynamic_shape is not None:
         raise UnsupportedError(
