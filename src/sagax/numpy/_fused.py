@@ -360,7 +360,7 @@ def _work() -> Any:
 
 
 def _masks_nans(jaxpr: Jaxpr) -> bool:
-    """Return whether a formula may choose among values of which one is NaN.
+    """Return whether a formula may leave out a NaN that it computes.
 
     Others are not called as a whole: a selection inside of a call masks no cotangents of values outside.
     """
