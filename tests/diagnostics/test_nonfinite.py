@@ -7,7 +7,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
-from sagax import errors
+from sagax import errors, lax
 
 pytestmark = pytest.mark.usefixtures("tests_are_a_library")
 
@@ -157,6 +157,16 @@ def test_what_a_where_masks_stays_masked(maker):
     gradient = maker(sagax.grad(f, safe_where=True))
     with sagax.debug_nans(True):
         assert gradient(x).tolist() == [0, 0, 0.25]
+
+
+def test_branches_that_an_example_does_not_choose_are_not_blamed():
+    def f(x):
+        return lax.cond(x > 0, snp.sqrt, lambda x: x * 0, x)
+
+    with sagax.debug_nans(True):
+        assert sagax.vmap(sagax.grad(f))(np.float32([-1, 4])).tolist() == [0, 0.25]
+        with pytest.raises(FloatingPointError):
+            sagax.vmap(lambda x: lax.cond(x > 0, snp.log, snp.sqrt, x))(np.float32([-1, 4]))
 
 
 def test_a_formula_that_is_called_again_is_blamed_where_it_is_called(user):

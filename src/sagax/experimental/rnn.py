@@ -24,6 +24,7 @@ from sagax._src.config import default_matmul_precision
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax.numpy._base import promotes_freely
 
 __all__ = [
     "get_num_params_in_lstm",
@@ -124,6 +125,7 @@ def swap_lstm_gates(
     return snp.concatenate(swapped)
 
 
+@promotes_freely
 def _layer(
     x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any, lengths: Any, reverse: bool
 ) -> tuple[Array, Array, Array]:

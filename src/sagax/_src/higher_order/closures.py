@@ -38,10 +38,13 @@ class UnsupportedOptionError(ArgumentError, NotImplementedError):
 class Converted:
     """A traced function of its arguments and of its captured values."""
 
-    __slots__ = ("__name__", "_body", "_constants", "_moved", "_tree")
+    __slots__ = ("__name__", "_constants", "_count", "_jaxpr", "_moved", "_out_tree", "_tree")
 
     def __init__(self, body: Body, tree: Any, moved: Sequence[int]) -> None:
-        self._body = body
+        # not the body itself, whose constants are values of the trace
+        self._jaxpr = body.jaxpr.jaxpr
+        self._out_tree = body.out_tree
+        self._count = len(body.consts)
         self._tree = tree
         self._moved = tuple(moved)  # the captured values that became arguments
         self._constants = {i: c for i, c in enumerate(body.consts) if i not in self._moved}
@@ -59,9 +62,9 @@ class Converted:
                 f"pass arguments like the example, then the {len(self._moved)} values it closed over",
             )
         given = dict(zip(self._moved, args[n:], strict=True))
-        consts = [given.get(i, self._constants.get(i)) for i in range(len(self._body.consts))]
-        outs = eval_jaxpr(self._body.jaxpr.jaxpr, (), *consts, *leaves)
-        return self._body.out_tree.unflatten(outs)
+        consts = [given.get(i, self._constants.get(i)) for i in range(self._count)]
+        outs = eval_jaxpr(self._jaxpr, (), *consts, *leaves)
+        return self._out_tree.unflatten(outs)
 
 
 def closure_convert(fun: Callable, *example_args: Any) -> tuple[Callable, list]:

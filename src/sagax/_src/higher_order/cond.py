@@ -25,6 +25,7 @@ from sagax._src.core.families import HIGHER_ORDER
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.primitive import HigherOrderPrimitive
 from sagax._src.core.references import Ref
+from sagax._src.core.staging import stage_closed
 from sagax._src.core.tangents import (
     Linear,
     linear_marks,
@@ -38,6 +39,7 @@ from sagax._src.core.trace import Tracer
 from sagax._src.core.value import aval_of, is_operand, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError, describe
 from sagax._src.higher_order import varying_axes
+from sagax._src.higher_order.call import call
 from sagax._src.higher_order.trace_bodies import (
     Body,
     is_concrete,
@@ -275,9 +277,23 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
         d_ops = [*[None] * len(consts), *d_ops]
     index = moveaxis(index, d_index, 0)
     ops = [move_batch_dim(x, d, 0, axis) for x, d in zip(ops, d_ops, strict=True)]
+    batched = [batch_jaxpr(b, axis, (0,) * len(ops), True)[0] for b in branches]
+    settings = config.current()
+    if settings.debug_nans or settings.debug_infs:
+        # as a whole: NaNs of branches that an example did not choose do not count
+        found = stage_closed(
+            lambda index, *ops: _chosen(batched, index, ops), [aval_of(x) for x in (index, *ops)]
+        )
+        outs = call(found, [index, *ops], name="cond")
+    else:
+        outs = _chosen(batched, index, ops)
+    return outs, [0] * len(outs)
+
+
+def _chosen(branches: Sequence[ClosedJaxpr], index: Any, ops: Sequence[Any]) -> list:
+    """Run every branch on all examples, and select for each the results of its own."""
     results = []
-    for i, b in enumerate(branches):
-        closed, _ = batch_jaxpr(b, axis, (0,) * len(ops), True)
+    for i, closed in enumerate(branches):
         # In reverse mode, no cotangent may flow through a branch into an example that did not choose it: zero
         # times an infinite derivative is NaN.
         chosen = eq(index, np.int32(i))
@@ -285,9 +301,7 @@ def _(axis: Any, args: Sequence, in_dims: Sequence, *, branches: tuple) -> tuple
         results.append(eval_jaxpr(closed.jaxpr, closed.consts, *own))
         if i == 0:  # each example uses one branch only, so all may use the same keys
             ops = [shared(x) for x in ops]
-    return [_select(index, list(case)) for case in zip(*results, strict=True)], [0] * len(
-        results[0]
-    )
+    return [_select(index, list(case)) for case in zip(*results, strict=True)]
 
 
 def _flows(x: Any) -> bool:

@@ -45,7 +45,7 @@ from sagax.experimental.sparse._elements import (
     sparse_primitive,
     typed,
 )
-from sagax.experimental.sparse._operands import SparseOperand, columns_of, refuse, wrong
+from sagax.experimental.sparse._operands import SparseOperand, columns_of, lie_within, refuse, wrong
 from sagax.experimental.sparse._products import contract, free, matmul, product_aval
 
 
@@ -624,7 +624,7 @@ def _sparse_to_dense(mat: BCOO) -> BCOO:
     data, indices = _full(mat)
     size = mat.shape[mat.n_batch + mat.n_sparse - 1]
     column = indices[..., -1:]
-    own = snp.arange(size, dtype=indices.dtype) == column
+    own = snp.arange(size, dtype=indices.dtype).reshape(*[1] * (column.ndim - 1), size) == column
     own = own.reshape(*own.shape, *[1] * mat.n_dense)
     data = snp.where(own, snp.expand_dims(data, mat.n_batch + 1), 0)
     return mat._like(data, indices[..., :-1], mat.shape)
@@ -633,8 +633,9 @@ def _sparse_to_dense(mat: BCOO) -> BCOO:
 def _sparse_to_batch(mat: BCOO) -> BCOO:
     data, indices = _full(mat)
     at, size = mat.n_batch, mat.shape[mat.n_batch]
-    numbers = snp.arange(size, dtype=indices.dtype).reshape(size, 1)
-    own = snp.expand_dims(indices[..., 0], at) == numbers
+    first = snp.expand_dims(indices[..., 0], at)
+    numbers = snp.arange(size, dtype=indices.dtype).reshape(*[1] * at, size, 1)
+    own = first == numbers
     limit = snp.array(mat._groups[1][1:], indices.dtype)
     rows = snp.where(own[..., None], snp.expand_dims(indices[..., 1:], at), limit)
     wide = own.reshape(*own.shape, *[1] * mat.n_dense)
@@ -690,7 +691,7 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     columns = [i for i in range(arr.n_sparse) if i + b not in found]
     rows = snp.squeeze(arr.indices, tuple([d for d in found if d < b]))
     if len(columns) < arr.n_sparse:  # padding stays padding only if a column is left to show it
-        inside = snp.all(arr.indices < snp.array(arr._groups[1], arr.indices.dtype), -1)
+        inside = lie_within(arr.indices, arr._groups[1])
         inside = snp.squeeze(inside, tuple([d for d in found if d < b]))
         data = snp.where(inside.reshape(*inside.shape, *[1] * (data.ndim - inside.ndim)), data, 0)
     shape = tuple([n for i, n in enumerate(arr.shape) if i not in found])
@@ -721,7 +722,7 @@ def bcoo_reshape(
     mat = bcoo_update_layout(mat, n_batch=n_batch, n_dense=n_dense)
     old = mat._groups[1]
     new = sizes[n_batch : len(sizes) - n_dense]
-    inside = snp.all(mat.indices < snp.array(old, mat.indices.dtype), -1)
+    inside = lie_within(mat.indices, old)
     columns = columns_of(mat.indices)
     flat: Any = snp.zeros(inside.shape, mat.indices.dtype)
     for column, size in zip(columns, old, strict=True):
@@ -752,7 +753,7 @@ def bcoo_broadcast_in_dim(
         flat.data,
         dict(zip(broadcast_dimensions, columns_of(flat.indices), strict=True)),
     )
-    inside = snp.all(flat.indices < snp.array(flat.shape, flat.indices.dtype), -1)
+    inside = lie_within(flat.indices, flat.shape)
     copies = [
         d for d, n in enumerate(shape) if d not in columns or mat.shape[list(columns).index(d)] != n
     ]
@@ -902,7 +903,7 @@ def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
     if any(a < mat.n_batch for a in found):
         mat = bcoo_update_layout(mat, n_batch=min(found))
     b, s = mat.n_batch, mat.n_batch + mat.n_sparse
-    inside = snp.all(mat.indices < snp.array(mat._groups[1], mat.indices.dtype), -1)
+    inside = lie_within(mat.indices, mat._groups[1])
     data = snp.where(inside.reshape(*inside.shape, *[1] * mat.n_dense), mat.data, 0)
     data = snp.sum(data, tuple([a - mat.n_sparse + 1 for a in found if a >= s]))
     columns = [i for i in range(mat.n_sparse) if i + b not in found]

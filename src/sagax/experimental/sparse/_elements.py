@@ -320,7 +320,7 @@ def _(data: Any, indices: Any, *, nse: int | None, spinfo: SparseInfo) -> list:
     limit = snp.array(sizes, indices.dtype)
 
     def one(data: Any, indices: Any) -> Any:
-        inside = snp.all(indices < limit, -1) & snp.all(indices >= 0, -1)
+        inside = snp.all(indices < limit[None], -1) & snp.all(indices >= 0, -1)
         indices = snp.where(inside[:, None], indices, limit)
         order, new = groups_of(indices)
         rows, kept = indices[order], inside[order]

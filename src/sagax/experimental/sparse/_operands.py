@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+import sagax.numpy as snp
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
 
@@ -40,6 +41,12 @@ class SparseOperand(abc.ABC):
     def _ordered_coordinates(self) -> tuple | None:
         """Return (data, indices) of a matrix whose coordinates are in order; None for others."""
         return None
+
+
+def lie_within(indices: Any, sizes: Any) -> Any:
+    """Return which rows of indices lie below the sizes: those of elements, not of padding."""
+    limits = snp.array(sizes, indices.dtype).reshape(*[1] * (indices.ndim - 1), -1)
+    return snp.all(indices < limits, -1)
 
 
 def columns_of(indices: Any) -> tuple:

@@ -15,7 +15,7 @@ from sagax._src.core.avals import intern_aval
 from sagax._src.core.samples import Sample, f32
 from sagax._src.core.value import Array
 from sagax.experimental.sparse._elements import sparse_primitive, typed
-from sagax.experimental.sparse._operands import SparseOperand, columns_of, wrong
+from sagax.experimental.sparse._operands import SparseOperand, columns_of, lie_within, wrong
 from sagax.experimental.sparse._rows import rows_product, vector_product
 from sagax.ops import segment_sum
 
@@ -130,7 +130,7 @@ def _sparse_dense(
     at = tuple([columns[d] for d in (*lb, *lc)])
     trailing = tuple([rhs.shape[d] for d in rf])
     # padding multiplies any row by zero: reads that need no check of bounds are ten times as fast
-    inside = snp.all(lhs.indices < snp.array(lhs.shape, lhs.indices.dtype), -1)
+    inside = lie_within(lhs.indices, lhs.shape)
     data = snp.where(inside, lhs.data, 0).astype(dtype)
     found = rows.at[at].get(mode="clip") if at else snp.broadcast_to(rows, (lhs.nse, *trailing))
     values = data.reshape(-1, *[1] * len(rf)) * found
@@ -155,7 +155,7 @@ def _sparse_sparse(
 ) -> Any:
     """Multiply each pair of elements whose indices meet."""
     lf, rf = free(lhs.ndim, lc, lb), free(rhs.ndim, rc, rb)
-    inside = [snp.all(m.indices < snp.array(m.shape, m.indices.dtype), -1) for m in (lhs, rhs)]
+    inside = [lie_within(m.indices, m.shape) for m in (lhs, rhs)]
     meet = inside[0][:, None] & inside[1][None]
     for a, b in zip((*lc, *lb), (*rc, *rb), strict=True):
         meet &= lhs.indices[:, a, None] == rhs.indices[None, :, b]

@@ -19,7 +19,7 @@ from sagax.experimental.sparse._bcoo import (
     bcoo_update_layout,
 )
 from sagax.experimental.sparse._formats import BCSR
-from sagax.experimental.sparse._operands import columns_of, refuse, wrong
+from sagax.experimental.sparse._operands import columns_of, lie_within, refuse, wrong
 from sagax.lax import conv_dimension_numbers, padtype_to_pads
 
 
@@ -165,7 +165,7 @@ def bcoo_conv_general_dilated(
     group = right[0] // max(rhs.shape[0] // feature_group_count, 1)
     meet = left[1][:, None] == (right[1] + group * rhs.shape[1])[None]
     for m, part in ((lhs, (slice(None), None)), (rhs, (None, slice(None)))):
-        inside = snp.all(m.indices < snp.array(m.shape, m.indices.dtype), -1)
+        inside = lie_within(m.indices, m.shape)
         meet &= inside[part]
     found = [snp.broadcast_to(left[0][:, None], pairs), snp.broadcast_to(right[0][None], pairs)]
     for i in range(rank):

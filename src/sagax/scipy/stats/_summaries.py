@@ -137,6 +137,6 @@ def sem(
         count = snp.sum(~snp.isnan(x), axis, keepdims=keepdims)
         return snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(count.astype(float))
     _checked_policy("sem", nan_policy)
-    n = snp.size(x, axis)
+    n = snp.size(x) if axis is None else x.shape[axis]
     n = size_as_value(n).astype(float) if dims.is_dim(n) else float(n)
     return snp.std(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(n)

@@ -23,12 +23,14 @@ from sagax.experimental.pallas._frames import program_id
 from sagax.experimental.pallas._memory import MemorySpace
 from sagax.experimental.pallas._operations import cdiv, ds, when
 from sagax.experimental.pallas.triton import CompilerParams
+from sagax.numpy._base import promotes_freely
 
 _BLOCK = 128
 _BACKWARD_BLOCK = 64  # these hold more values at a time
 _MASKED = -1e30
 
 
+@promotes_freely
 def mha_reference(
     q: Any,
     k: Any,

@@ -13,6 +13,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.experimental.pallas._blocks import BlockSpec
 from sagax.experimental.pallas._call import pallas_call
 from sagax.experimental.pallas.triton import CompilerParams
+from sagax.numpy._base import promotes_freely
 
 _ROWS = 64
 
@@ -110,6 +111,7 @@ def layer_norm(
     """
     _check_vectors("layer_norm", x, weight=weight, bias=bias)
 
+    @promotes_freely
     def body(x: Any, weight: Any, bias: Any) -> Any:
         mean = x.mean(-1, keepdims=True)
         variance = ((x - mean) ** 2).mean(-1, keepdims=True)
@@ -146,6 +148,7 @@ def rms_norm(
     """
     _check_vectors("rms_norm", x, weight=weight, bias=bias)
 
+    @promotes_freely
     def body(x: Any, weight: Any, *bias: Any) -> Any:
         scaled = x * lax.rsqrt((x * x).mean(-1, keepdims=True) + eps) * weight
         return scaled + bias[0] if bias else scaled
