@@ -416,6 +416,7 @@ def coordinator(rng: random.Random) -> Iterator[None]:
         for stranger in open_ones:
             stranger.close()
         loop.run(server.stop())
+        loop.close()
         yield
 
 

@@ -33,7 +33,9 @@ RIGHT = [
         "one_key_for_all_walkers", "step_counter_for_warmup", "temperature_or_default", "uuid_as_seed",
     )
 ]  # fmt: skip
-RIGHT = RIGHT[:: 1 if os.environ.get("FULL") else 3]  # `make test-full` takes all; wrong ones are all tried
+RIGHT = RIGHT[
+    :: 1 if os.environ.get("FULL") else 3
+]  # `make test-full` takes all; wrong ones are all tried
 
 
 def head_of(path: Path, key: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -56,6 +57,29 @@ def eventually(condition: Callable[[], Any], seconds: float = 10.0) -> None:
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.005)
+
+
+def test_nothing_runs_on_after_a_stop():
+    before = set(threading.enumerate())
+    with cluster(2) as (loop, join):
+        members = [join(i) for i in range(2)]
+        for _, joined in members:
+            joined.result(5)
+        stranger = socket.create_connection(("127.0.0.1", join.port))
+        for done in [loop.submit(m.leave()) for m, _ in members]:
+            done.result(5)
+        (thread,) = [t for t in threading.enumerate() if t not in before]
+    stranger.close()
+    running = []
+
+    async def watch() -> None:
+        await asyncio.sleep(0.1)
+        running.extend(t.get_coro().__name__ for t in asyncio.all_tasks())
+
+    loop.run(watch())
+    assert "_monitor" not in running
+    loop.close()
+    assert not thread.is_alive()
 
 
 def test_members_meet_wait_and_part():

@@ -76,10 +76,10 @@ class EventLoopThread:
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
-        thread = threading.Thread(
+        self._thread = threading.Thread(
             target=self._loop.run_forever, name="sagax-processes", daemon=True
         )
-        thread.start()
+        self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, Any], timeout: float | None = None) -> Any:
         """Run a coroutine and wait for its result. Raises TimeoutError."""
@@ -93,6 +93,21 @@ class EventLoopThread:
     def submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         """Start a coroutine."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self) -> None:
+        """Cancel what still runs, and end the thread. Connections should be closed before."""
+        self.run(_cancel_all_others())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+async def _cancel_all_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await asyncio.sleep(0)  # what they closed is closed in the next round
 
 
 async def _copy_stream(source: Reader, sink: Writer) -> None:
@@ -166,6 +181,8 @@ class CoordinationServer:
             self._server.close()
         for connection in list(self.connections.values()):
             await close(connection.writer)
+        for task in list(self._tasks):
+            task.cancel()
 
     async def _on_connection(self, reader: Reader, writer: Writer) -> None:
         try:
