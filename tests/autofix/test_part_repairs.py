@@ -284,6 +284,30 @@ CASES = {
             "        target = jax.tree.map(jnp.copy, online)",
         ],
     ),
+    "an item of a dict of arrays": (
+        "TypeError", "unhashable type: 'ConcreteArray'", {}, "ends[jnp.argmin(values)]",
+        """
+        import jax
+        import jax.numpy as jnp
+        best = ends[jnp.argmin(values)]
+        """,
+        {"ends": [Measurement("dict", structure=TREE)]}, "tree_map",
+        ["best = jax.tree.map(lambda leaf: leaf[jnp.argmin(values)], ends)"],
+    ),
+    "a scan that returns its carry alone": (
+        "TypeError",
+        "scan of f: scan body function carry input and carry output must have the same pytree structure, but they differ\n"
+        "  the carry input is a tuple of length 2, but the carry output is a leaf.",
+        {}, "jax.lax.scan(f, (a, b), xs)",
+        """
+        import jax
+        def f(state, x):
+            mean, variance = state
+            return mean + x, variance
+        last, path = jax.lax.scan(f, (a, b), xs)
+        """,
+        {}, "return_pair", ["    return (mean + x, variance), mean + x"],
+    ),
     "the interval of a value": (
         "OutOfBoundsIndexWarning", BOUNDS, {}, "knots[right]",
         """

@@ -317,6 +317,30 @@ def pack_carry(case: Case) -> Iterator[Candidate]:
         return
 
 
+def return_whole_carry(case: Case) -> Iterator[Candidate]:
+    """Rewrite `return h, c` in the body of a scan, whose carry they are, with outputs beside it."""
+    said = re.search(
+        r"carry input is a (tuple|list) of length (\d+), but the carry output is a leaf",
+        case.facts.message,
+    )
+    found = find_loop_call(case) if said is not None else None
+    if said is None or found is None or not found[1].args:
+        return
+    for source, value in body_outputs(case, found[0], found[1].args[0]):
+        if not isinstance(value, ast.Tuple) or len(value.elts) != int(said[2]):
+            return
+        parts = [source.code(e) for e in value.elts]
+        carry = tuple_text(parts) if said[1] == "tuple" else f"[{', '.join(parts)}]"
+        # which outputs are stacked, only the author knows
+        for rank, out in enumerate((parts[0], "None", carry, *parts[1:]), 1):
+            outer = source.code(value).startswith("(") and source.code(value).endswith(")")
+            text = f"{carry}, {out}"
+            edit = source.replace(value, f"({text})" if outer else text)
+            title = f"return the carry whole, and `{out}` as the output of a step"
+            yield Candidate("return_pair", title, (edit,), rank, assumes=True)
+        return
+
+
 def name_carry_class(case: Case) -> Iterator[Candidate]:
     """Build the named tuple that a carry is, where a plain tuple is returned or given first."""
     said = re.search(

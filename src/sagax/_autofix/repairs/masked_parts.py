@@ -597,9 +597,11 @@ class _Rewriting:
     def called(self, source: Source, node: ast.Call, known: dict[str, _Value]) -> _Value:
         """Pass whole arrays and the mask to a function that is called here only."""
         found = list(resolve_functions(self.case, source, node.func))
-        if len(found) != 1 or not isinstance(found[0][1], ast.FunctionDef) or node.keywords:
+        if len(found) != 1 or node.keywords:
             raise _Unknown
         there, function = found[0]
+        if not isinstance(function, ast.FunctionDef):
+            raise _Unknown
         calls = [call for _, call, _ in self.case.calls(function)]
         names = parameters(function)
         if calls != [node] or len(node.args) != len(names) or self.depth >= _MAX_DEPTH:

@@ -157,6 +157,22 @@ def flatten_tree(case: Case, source: Source, node: ast.AST) -> Iterator[Candidat
     yield Candidate("flatten_tree", title, (source.replace(value, text), *imports), 0)
 
 
+@at_expression
+def index_leaves(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `trees[i]`, of a dict of arrays and an array as the index, as that item of each array."""
+    item = source.enclosing(node, ast.Subscript)
+    if not case.facts.hashed or item is None or not isinstance(item.ctx, ast.Load):
+        return
+    measured = [m for m in case.measure(source, item.value) if m.structure and m.shape is None]
+    if not measured:
+        return
+    tree, imports = source.spell("jax.tree.map")
+    leaf = source.fresh("leaf", item)
+    text = f"{tree}(lambda {leaf}: {leaf}[{source.code(item.slice)}], {source.code(item.value)})"
+    title = f"take the item of each array in `{source.code(item.value)}`: the container has no positions"
+    yield Candidate("tree_map", title, (source.replace(item, text), *imports), 1)
+
+
 # --- one container for another -------------------------------------------------------------------
 
 

@@ -108,7 +108,7 @@ def _arranged(
 ) -> tuple[list[str], bool] | None:
     """Return the texts of containers that hold the items, each leaf of its type, and whether no other fits."""
     left = list(zip(items, types, strict=True))
-    certain, texts = True, []
+    certain, texts = True, list[str]()
     for tree in trees:
         parsed = _parse_structure(tree)
         if parsed is None:

@@ -385,4 +385,6 @@ FIXES = {
     "turn the tree of {len} results for each leaf into {len} trees": "把每个叶子有 {len} 个结果的树变成 {len} 棵树",
     "let `{name}` return what its checks find, and throw it where it is called": "让 `{name}` 返回其检查的发现，并在调用它的地方抛出",
     "let `{code}` be a copy where it is assigned: the array is donated": "让 `{code}` 在赋值处成为副本：该数组会被捐赠",
+    "take the item of each array in `{code}`: the container has no positions": "从 `{code}` 的每个数组中取该元素：容器没有位置",
+    "return the carry whole, and `{out}` as the output of a step": "返回完整的携带值，并以 `{out}` 作为一步的输出",
 }
