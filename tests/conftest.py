@@ -257,6 +257,25 @@ def oracle_data() -> Callable[[str], Any]:
 
 
 @pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[], str]], str]:
+    """Makes a slow text once, for all processes that run tests: `once(name, make)` waits for one that makes it."""
+    import fcntl  # not on Windows
+
+    base = tmp_path_factory.getbasetemp()
+    folder = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def text(name: str, make: Callable[[], str]) -> str:
+        path = folder / f"once-{name}.txt"
+        with open(path.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists():
+                path.write_text(make(), encoding="utf-8")
+        return path.read_text(encoding="utf-8")
+
+    return text
+
+
+@pytest.fixture(scope="session")
 def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     """Runs this interpreter in a process of its own, with this checkout's sagax: output as text.
 

@@ -261,15 +261,15 @@ def transpose_passes_the_dot_test(p: Primitive, sample: Sample, name: str) -> No
 def batching_agrees_with_a_loop(p: Primitive, sample: Sample, name: str) -> None:
     """Mapped over any subset of operands, along the first or the last axis: as example by example.
 
-    The first sample of a primitive maps all operands along both, the rest is mapped along one of the two, in turns;
-    along both with FULL=1.
+    The first sample of a primitive maps all operands along both, the rest is mapped along one of the two, in turns, and
+    of three operands and more in other samples one or all; any along both with FULL=1.
     """
     operands = fill(sample, name)
     n = len(operands)
     size = 3
     fun = bind(p, sample)
     subsets = [m for m in itertools.product((False, True), repeat=n) if any(m)]
-    if n > 4:
+    if n > 4 or (n > 2 and not FULL and not name.endswith("-0")):
         subsets = [tuple(i == j for j in range(n)) for i in range(n)] + [(True,) * n]
     for turn, subset in enumerate(subsets, zlib.crc32(name.encode())):
         both = FULL or (all(subset) and name.endswith("-0"))

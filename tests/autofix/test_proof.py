@@ -45,7 +45,7 @@ def head_of(path: Path, key: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def proofs():
+def proofs(once):
     """The proofs of all fixes, by one process that makes them in turn."""
     pairs = []
     for fixed in [*WRONG, *RIGHT]:
@@ -55,16 +55,24 @@ def proofs():
     path = os.pathsep.join(
         p for p in (str(HERE.parents[1] / "src"), os.environ.get("PYTHONPATH")) if p
     )
-    done = subprocess.run(
-        [sys.executable, str(HERE / "prove_all.py")],
-        input=json.dumps(pairs),
-        capture_output=True,
-        text=True,
-        env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path},
-        timeout=900,
-        check=True,
-    )
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"fixed"')]
+
+    def prove() -> str:
+        done = subprocess.run(
+            [sys.executable, str(HERE / "prove_all.py")],
+            input=json.dumps(pairs),
+            capture_output=True,
+            text=True,
+            env={**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path},
+            timeout=900,
+            check=True,
+        )
+        return done.stdout
+
+    rows = [
+        json.loads(line)
+        for line in once("proofs", prove).splitlines()
+        if line.startswith('{"fixed"')
+    ]
     return {row["fixed"]: row for row in rows}
 
 

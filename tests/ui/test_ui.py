@@ -124,12 +124,14 @@ def test_case(path, at_home, golden, tmp_path):
 
 
 @pytest.fixture(scope="module")
-def explanations(run_python):
+def explanations(run_python, once):
     """What `explain` says of the cases in explained/, by one process for all of them."""
-    done = run_python(
-        HERE / "explain_all.py", *EXPLAINED, env={"JAX_PLATFORMS": "cpu"}, timeout=1500
+    command = (HERE / "explain_all.py", *EXPLAINED)
+    printed = once(
+        "ui",
+        lambda: run_python(*command, env={"JAX_PLATFORMS": "cpu"}, timeout=1500).stdout,
     )
-    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith('{"path"')]
+    rows = [json.loads(line) for line in printed.splitlines() if line.startswith('{"path"')]
     return {Path(row["path"]): row for row in rows}
 
 
