@@ -313,27 +313,27 @@ def run_python() -> Callable[..., subprocess.CompletedProcess[str]]:
     return run
 
 
-def _settings() -> Any:
-    """The current settings, or None before anything has imported sagax."""
-    config = sys.modules.get("sagax._src.config")
-    return config.current() if config is not None else None
-
-
 @pytest.fixture(autouse=True)
 def settings_stay() -> Iterator[None]:
-    """Fails a test that leaves an option changed, and sets it back for the tests that follow."""
-    before = _settings()
+    """Fails a test that leaves an option changed or a `with` block of settings open, and undoes it for those that follow."""
+    config = sys.modules.get("sagax._src.config")  # not there before anything has imported sagax
+    before = (config.current(), config.thread.entered) if config is not None else None
     yield
-    after = _settings()
-    if before is None or after is before:
+    if config is None or before is None or (config.current(), config.thread.entered) == before:
         return
+    entered = config.thread.entered
+    config._entered.set(before[1])
+    config._refresh()
     changed = [
         field.name
-        for field in dataclasses.fields(before)
-        if getattr(before, field.name) != getattr(after, field.name)
+        for field in dataclasses.fields(before[0])
+        if field.name in config.OPTIONS
+        and getattr(before[0], field.name) != getattr(config.current(), field.name)
     ]
     for name in changed:
-        sys.modules["sagax._src.config"].update(name, getattr(before, name))
+        config.update(name, getattr(before[0], name))
+    if entered != before[1]:
+        pytest.fail(f"the test left these blocks open: {entered}, of which {before[1]} were before")
     pytest.fail(f"the test left these options changed: {', '.join(changed)}")
 
 
