@@ -322,8 +322,7 @@ def settings_stay() -> Iterator[None]:
     if config is None or before is None or (config.current(), config.thread.entered) == before:
         return
     entered = config.thread.entered
-    config._entered.set(before[1])
-    config._refresh()
+    config._enter(before[1])
     changed = [
         field.name
         for field in dataclasses.fields(before[0])

@@ -366,6 +366,18 @@ def test_a_context_left_in_another_thread_is_an_error():
         x64.__exit__(None, None, None)
 
 
+def test_a_block_whose_entry_fails_is_not_open(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(settings, "_applied", interrupted)
+        with pytest.raises(KeyboardInterrupt), context(x64=True):
+            raise AssertionError("the block was entered")
+    assert settings.thread.entered == ()
+    assert current() is from_environment({})
+
+
 def test_contexts_show_what_they_set():
     assert repr(context(x64=True, transfer_guard_device_to_host="log")) == (
         "context(x64=True, transfer_guard_device_to_host='log')"

@@ -10,6 +10,7 @@ import pytest
 
 import sagax
 import sagax.numpy as snp
+from sagax._src import config
 from sagax._src.callbacks import active_calls
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.xla import original_error
@@ -110,6 +111,7 @@ def test_signals_during_callbacks_arrive_as_themselves():
     )
     x = snp.ones(3)
     np.testing.assert_array_equal(f(x), [1, 1, 1])
+    settings, entered = config.current(), config.thread.entered
 
     def handler(*_):
         raise FromHandler
@@ -128,4 +130,5 @@ def test_signals_during_callbacks_arrive_as_themselves():
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     assert arrived >= 190  # all but a few in garbage collection, where Python drops exceptions
+    assert (config.current(), config.thread.entered) == (settings, entered)  # none is left behind
     np.testing.assert_array_equal(f(x), [1, 1, 1])

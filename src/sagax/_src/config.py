@@ -748,14 +748,15 @@ def update(name: str, value: Any) -> None:
     _check_fixed(changes)
     with _lock:
         process.settings = _applied(process.settings, changes)
-    _refresh()
+    _enter(_entered.get())
 
 
-def _refresh() -> None:
-    blocks = _entered.get()
+def _enter(blocks: tuple[Context, ...]) -> None:
+    """Be in these blocks in place of those so far."""
     settings = process.settings
     for entered in blocks:
         settings = _applied(settings, entered.changes)
+    _entered.set(blocks)
     _own.set(settings if blocks else None)
 
 
@@ -782,8 +783,13 @@ class Context:
         self.changes = changes
 
     def __enter__(self) -> None:
-        _entered.set((*_entered.get(), self))
-        _refresh()
+        entered, settings = _entered.get(), _own.get()
+        try:
+            _enter((*entered, self))
+        except BaseException:  # a signal handler's, or too deep a recursion: no exit follows
+            _entered.set(entered)
+            _own.set(settings)
+            raise
 
     def __exit__(
         self,
@@ -795,8 +801,7 @@ class Context:
         entered = _entered.get()
         for i in reversed(range(len(entered))):
             if entered[i] is self:
-                _entered.set(entered[:i] + entered[i + 1 :])
-                _refresh()
+                _enter(entered[:i] + entered[i + 1 :])
                 return
         todo = "A generator that is inside a `with` block of settings must be finished by the thread that started it"
         raise worded(RuntimeError(f"{self!r} was left by a thread that had not entered it. {todo}"))
@@ -904,8 +909,7 @@ class Config:
         settings = current()
         return {option.jax_name: _value(settings, option) for option in OPTIONS.values()}
 
-    def __getattr__(self, name: str) -> Any:
-        return _value(current(), _find(name))
+    __getattr__ = read
 
     @property
     def x64_enabled(self) -> Any:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from typing import Any
 
 from sagax._src import trees
 from sagax._src.core.value import Array
 from sagax._src.runtime import devices
-from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.array import existing_arrays
 
 
 def live_arrays(platform: str | None = None) -> list[Array]:
@@ -23,15 +22,11 @@ def live_arrays(platform: str | None = None) -> list[Array]:
     True
     """
     selected = devices.backend(platform)
-    found = [x for x in gc.get_objects() if type(x) is ConcreteArray]
-    return [x for x in found if _is_on(x, selected.client)]
-
-
-def _is_on(x: ConcreteArray, client: Any) -> bool:
-    try:
-        return not x.is_deleted() and next(iter(x.devices())).client is client
-    except AttributeError:
-        return False  # its fields are not set: another thread makes it, or an error came between
+    return [
+        x
+        for x in existing_arrays()
+        if not x.is_deleted() and next(iter(x.devices())).client is selected.client
+    ]
 
 
 def copy_to_host_async(x: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import functools
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.effects import Effect
 from sagax._src.core.families import OPAQUE
 from sagax._src.core.primitive import Primitive
-from sagax._src.core.trace import current, evaluation, state
+from sagax._src.core.trace import begin_evaluation, current, evaluation, state
 from sagax._src.core.value import is_operand, not_an_array, sockets
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import (
@@ -148,12 +149,19 @@ def _host_function(
     settings = config.context(enable_x64=config.current().x64, **options)
 
     def call(*values: np.ndarray) -> tuple:
+        # In a context of its own, which a signal handler that raises leaves as a whole; the exit of a
+        # `with` block could be interrupted before it has set anything back.
+        return contextvars.copy_context().run(call_here, values)
+
+    def call_here(values: tuple[np.ndarray, ...]) -> tuple:
+        begin_evaluation()
+        settings.__enter__()
+
         def run() -> tuple:
             arrays = [_as_operand(v, a) for v, a in zip(values, in_avals, strict=True)]
             return tuple(callback(arrays, out_avals))
 
-        with current(evaluation), settings:
-            return active_calls.call_tracked(callback, run)
+        return active_calls.call_tracked(callback, run)
 
     call.__name__ = function_name(callback.function)
     return call

@@ -164,6 +164,11 @@ class _State:
 state = _State()
 
 
+def begin_evaluation() -> None:
+    """Leave tracing for the rest of this context: for the first line of what runs in a copy."""
+    _current_trace.set(None)
+
+
 class current:
     """Make `trace` the current trace in a context."""
 

@@ -6,6 +6,7 @@ result exists as a buffer until NumPy needs it. Both forms are cached. The conte
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -671,6 +672,21 @@ def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
     np.copyto(copy, x)
     memory.flags.writeable = False  # through which `copy` could be made writable again
     return copy
+
+
+_NEEDED_FIELDS = ("aval", "_host", "_buffer", "_device")
+
+
+def existing_arrays() -> list[ConcreteArray]:
+    """List the arrays of the process, by visiting all of its objects.
+
+    Those without fields are left out: another thread is making them, or an exception came between.
+    """
+    return [
+        x
+        for x in gc.get_objects()
+        if type(x) is ConcreteArray and all(hasattr(x, name) for name in _NEEDED_FIELDS)
+    ]
 
 
 def as_array(x: Any, guarded: bool = True) -> ConcreteArray:

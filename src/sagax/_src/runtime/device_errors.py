@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import gc
 import itertools
 import linecache
 import os
@@ -18,7 +17,7 @@ from sagax._src.diagnostics import leaks
 from sagax._src.diagnostics.base import Details
 from sagax._src.diagnostics.errors import SagaxError
 from sagax._src.diagnostics.spans import is_user_file
-from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.array import existing_arrays
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -188,11 +187,8 @@ def largest_arrays(count: int = _SHOWN_ARRAYS) -> list[HeldArray]:
     """Return the largest arrays on devices, with the variables that hold them and the lines that set these."""
     live = [
         x
-        for x in gc.get_objects()
-        if type(x) is ConcreteArray
-        and x._buffer is not None
-        and x.nbytes >= _SMALL
-        and not x.is_deleted()
+        for x in existing_arrays()
+        if x._buffer is not None and x.nbytes >= _SMALL and not x.is_deleted()
     ]
     by_buffer = {id(x._buffer): x for x in live}
     by_size = iter(sorted(by_buffer.values(), key=lambda x: -x.nbytes))
