@@ -696,3 +696,27 @@ def test_eager_writes_to_a_part_are_in_place():
     ref[:] = whole
     ref[0] = 3.0
     assert float(whole[0]) == 1.0 and float(ref[0]) == 3.0
+
+
+def test_later_calls_are_quick_and_still_checked(monkeypatch):
+    @sagax.jit
+    def step(refs, x):
+        for ref in refs:
+            ref[...] = ref[...] + x
+
+    a, b, c = (sagax.new_ref(snp.full(3, float(i))) for i in range(3))
+    x = snp.ones(3)
+    step([a, b], x)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(step), "_general", None)  # where all is asked anew
+        step([a, b], x)
+        step([b, c], x)
+        with pytest.raises(ValueError, match=r"passed twice: as refs\[0\] and as refs\[1\]"):
+            step([c, c], x)
+        before = a[...]  # held by others: the next write makes a copy
+        step([a, b], x)
+    np.testing.assert_array_equal(before, [2, 2, 2])
+    np.testing.assert_array_equal([a[...], b[...], c[...]], np.outer([3, 5, 3], np.ones(3)))
+    sagax.freeze(b)
+    with pytest.raises(ValueError, match="used after freeze"):
+        step([a, b], x)

@@ -17,6 +17,7 @@ from sagax._src.api import arguments
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.config import Settings
 from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core.references import Ref
 from sagax._src.core.value import numpy_aval
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -150,8 +151,8 @@ def clear() -> None:
     _numbers.clear()
 
 
-def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
-    """Convert a host operand to an array; None: the general path has to do it.
+def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | Ref | None:
+    """Convert a host operand to an array; None: the general path has to do it. A reference stays one.
 
     With `shared`, equal numbers may be the same array: it must not be donated.
     """
@@ -183,6 +184,8 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | None:
         if scalar is not None and scalar[1] == scalar[1]:  # nan would be added each time
             _remember(scalar, result)
         return result
+    if kind is Ref and x._trace is None:
+        return x
     if kind is not float and kind is not int and kind is not bool:
         return None
     key = kind, x or repr(x), settings.x64  # zeros have a sign

@@ -166,6 +166,7 @@ class JitFunction:
     """A function that is compiled when called. Created by `sagax.jit`."""
 
     _given: Mapping[str, Any] = types.MappingProxyType({})  # the options, as they were given
+    _unseen: frozenset[int] = frozenset()  # donated arguments that only the call holds
 
     def __init__(
         self,
@@ -791,11 +792,11 @@ class JitFunction:
         several = not devices.only_one()
         entry = call_paths.entry(compiled, consts, None if single else unflatten, target, several)
         entry = compile_log.timed(entry, counter, compiled.executable)
-        if not aliases:
-            return self._watched(entry, traced, consts, False)
+        seen = [i for i in aliases if i not in self._unseen]
+        if not seen:
+            return self._watched(entry, traced, consts, bool(aliases))
 
-        donating = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, aliases)
-
+        donating = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, seen)
         hidden = [x.buffer() for x in consts]
 
         def call_and_give(bufs: list, arrays: list) -> Any:
@@ -822,7 +823,7 @@ class JitFunction:
             device=self._device,
             compiler_options=self._options,
         )
-        jitted._context = self._context
+        jitted._context, jitted._unseen = self._context, frozenset(found.donated)
         return found, jitted
 
     def _entry_for_references(self, traced: Traced, donated: Sequence[int]) -> Callable:

@@ -25,7 +25,7 @@ class OnValues:
     `function` returns the flat results, then the new contents of the references marked in `written`.
     """
 
-    __slots__ = ("closed", "consts", "donated", "fun", "function", "written")
+    __slots__ = ("closed", "consts", "donated", "fun", "function", "results", "written")
 
     def __init__(self, fun: Any, closed: ClosedJaxpr, name: str) -> None:
         self.fun, self.closed = fun, closed
@@ -34,6 +34,7 @@ class OnValues:
         owned = [type(v.aval) is AbstractRef for v in inner.invars]
         found = discharge_jaxpr(ClosedJaxpr(inner, ()), owned)
         self.written = found.written
+        self.results = len(closed.out_avals)
         used = used_inputs(prune_jaxpr(found.jaxpr.jaxpr))
         # the positions of the operands whose memory results may take
         self.donated = [i for i, w in enumerate(found.written) if w and used[i]]
@@ -47,21 +48,25 @@ class OnValues:
     def call(self, run: Callable[..., Sequence[Any]], arguments: Sequence[Any]) -> list:
         """Run the compiled `function` on the contents; return the results, and store new contents."""
         operands = [*self.consts, *arguments]
-        check_distinct(self.fun, self.closed, arguments)
-        values = [
-            _contents(x, written) if type(x) is Ref else x
-            for x, written in zip(operands, self.written, strict=True)
-        ]
+        refs = [x for x in operands if type(x) is Ref]
+        if len(set(map(id, refs))) < len(refs):
+            raise _passed_twice(self.fun, self.closed, arguments)
+        values = []
+        for x, written in zip(operands, self.written):
+            if type(x) is Ref:
+                if x._frozen is not None or (written and x._shared):
+                    _prepare(x, written)
+                x = x._value
+            values.append(x)
         outs = run(*values)
-        refs = list(compress(operands, self.written))
-        n = len(outs) - len(refs)
-        for ref, value in zip(refs, outs[n:], strict=True):
+        n = self.results
+        for ref, value in zip(compress(operands, self.written), outs[n:]):
             ref._value, ref._shared = value, False
         return list(outs[:n])
 
 
-def _contents(ref: Ref, written: bool) -> Any:
-    """Return the contents of a reference: a copy if they are to be overwritten and others hold them."""
+def _prepare(ref: Ref, written: bool) -> None:
+    """Check that a reference may be used, and give it contents of its own if they are to be overwritten."""
     if ref._frozen is not None and (written or ref._frozen == "free_ref"):
         raise ArgumentValueError(
             f"a reference is used after {ref._frozen} ended its use",
@@ -71,11 +76,16 @@ def _contents(ref: Ref, written: bool) -> Any:
         )
     if written and ref._shared:
         ref._value, ref._shared = ref._value.copy(), False
-    return ref._value
 
 
 def check_distinct(fun: Any, closed: ClosedJaxpr, arguments: Sequence[Any]) -> None:
     """Raise if one reference is passed as two arguments, or passed and captured."""
+    refs = [id(x) for x in (*closed.consts, *arguments) if type(x) is Ref]
+    if len(set(refs)) < len(refs):
+        raise _passed_twice(fun, closed, arguments)
+
+
+def _passed_twice(fun: Any, closed: ClosedJaxpr, arguments: Sequence[Any]) -> ArgumentValueError:
     seen: dict[int, str] = {
         id(c): "a value that the function captures" for c in closed.consts if type(c) is Ref
     }
@@ -84,11 +94,12 @@ def check_distinct(fun: Any, closed: ClosedJaxpr, arguments: Sequence[Any]) -> N
         if type(x) is Ref:
             name = names[i] if i < len(names) else f"argument {i}"
             if id(x) in seen:
-                raise ArgumentValueError(
-                    f"one reference of type {x.aval!r} is passed twice: as {seen[id(x)]} and as {name}",
-                    function=function_name(fun),
-                    argument=name,
-                    got=repr(x.aval),
-                    fix="pass it once, and use that name in the function",
-                )
+                break
             seen[id(x)] = name
+    return ArgumentValueError(
+        f"one reference of type {x.aval!r} is passed twice: as {seen[id(x)]} and as {name}",
+        function=function_name(fun),
+        argument=name,
+        got=repr(x.aval),
+        fix="pass it once, and use that name in the function",
+    )

@@ -162,6 +162,11 @@ class Ref:
     def _device(self) -> Any:
         return None if self._trace is not None else self._value._device
 
+    @property
+    def _buffer(self) -> Ref:
+        """What a call hands to its executable as for an array: an executable on references takes them themselves."""
+        return self
+
     def __len__(self) -> int:
         return len(self.aval.inner_aval)
 
