@@ -17,6 +17,7 @@ from sagax._src.diagnostics.errors import (
     ArgumentValueError,
     ConcretizationTypeError,
     SagaxError,
+    StaticArgumentError,
 )
 from sagax.numpy._base import as_operand
 
@@ -89,7 +90,7 @@ def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     if isinstance(axis, Tracer):
         concrete = axis.concrete()
         if concrete is None:
-            raise ConcretizationTypeError(axis, f"axis argument to jnp.{function}().")
+            raise StaticArgumentError(axis, f"axis argument to jnp.{function}().")
         axis = concrete
     if isinstance(axis, Sequence) and not isinstance(axis, str):
         found = sorted([canonical_axis(a, ndim, function) for a in axis])
@@ -110,13 +111,16 @@ def one_axis(function: str, axis: Any, ndim: int, argument: str = "axis") -> int
     if type(axis) is int and -ndim <= axis < ndim:
         return axis if axis >= 0 else axis + ndim
     if isinstance(axis, Tracer) and axis.concrete() is None:
-        raise ConcretizationTypeError(axis, f"{argument} argument to numpy.{function}().")
+        raise StaticArgumentError(axis, f"{argument} argument to numpy.{function}().")
     return canonical_axis(axis, ndim, function, argument)
 
 
 def axes_in_order(function: str, axes: Any, ndim: int, argument: str = "axes") -> tuple[int, ...]:
     """Normalize each of `axes` (an int or several) to a dimension, in this order; no duplicates."""
-    given: Any = axes if isinstance(axes, (Sequence, np.ndarray, Array)) else (axes,)
+    several = isinstance(axes, Sequence) or (
+        isinstance(axes, (np.ndarray, Array)) and axes.ndim > 0
+    )
+    given: Any = axes if several else (axes,)
     found = tuple([one_axis(function, a, ndim, argument) for a in given])
     if len(set(found)) != len(found):
         raise ArgumentValueError(
@@ -134,7 +138,7 @@ def static_int(function: str, argument: str, value: Any, why: str = "") -> Any:
     if type(value) is int or dims.is_dim(value):
         return value
     if isinstance(value, Tracer) and value.concrete() is None:
-        raise ConcretizationTypeError(value, f"{argument} argument to numpy.{function}(). {why}")
+        raise StaticArgumentError(value, f"{argument} argument to numpy.{function}(). {why}")
     try:
         return operator.index(value)
     except TypeError:

@@ -14,14 +14,17 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.core import dims, dtypes
+from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax._src.primitives import arithmetic, dot_algorithms, shaping, slicing, structural
 from sagax._src.primitives.bitwise import bitwise_and
+from sagax._src.primitives.comparison import eq_p
 from sagax._src.primitives.complex_numbers import conj
 from sagax._src.primitives.dot_general import canonical_precision, dot_general_p
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax.numpy._arguments import axes_in_order, one_axis, refuse_out, static_int, with_aval
+from sagax.numpy._creation import matrix_indices
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._shaping import moveaxis, ravel
@@ -587,4 +590,14 @@ def trace(
     """
     if out is not None:
         refuse_out("trace", out)
+    if isinstance(offset, Tracer) and offset.concrete() is None and _is_integer(offset.aval):
+        a, aval = with_aval("trace", a)
+        x = moveaxis(a, (axis1, axis2), (-2, -1))
+        rows, columns = matrix_indices("trace", x.shape[-2], x.shape[-1], offset)
+        on_it = _base.broadcast_to(eq_p.bind(rows, columns), x.shape)
+        return sum_along(x, (-2, -1), dtype, where=on_it)
     return sum_along(_diagonal("trace", a, offset, axis1, axis2), -1, dtype)
+
+
+def _is_integer(aval: Any) -> bool:
+    return aval.shape == () and dtypes.kind(aval.dtype) in "iu"

@@ -164,7 +164,7 @@ class Ref:
 
     @property
     def _buffer(self) -> Ref:
-        """What a call hands to its executable as for an array: an executable on references takes them themselves."""
+        """Stand for the buffer of an array where a call collects these: an entry for references takes them themselves."""
         return self
 
     def __len__(self) -> int:

@@ -89,6 +89,7 @@ __all__ = [
     "NotAnArrayError",
     "SagaxError",
     "ShapeError",
+    "StaticArgumentError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
@@ -226,10 +227,8 @@ class ConcretizationTypeError(JAXTypeError):
     def __init__(self, tracer: object, context: str = "") -> None:
         head = "Abstract tracer value encountered where concrete value is expected:"
         value = f"traced array with shape {describe(tracer)}"
-        if context:
-            super().__init__(f"{head} {context}\n  got: {value}")
-        else:
-            super().__init__(f"{head} {value}.")
+        text = f"{head} {context}\n  got: {value}" if context else f"{head} {value}."
+        JAXTypeError.__init__(self, text)
         self.facts["tracer"] = tracer
 
     def headline(self, tracer: Any, span: Span | None) -> str:
@@ -295,6 +294,15 @@ class TracerIntegerConversionError(JAXTypeError):
     def headline(self, tracer: Any, span: Span | None) -> str:
         """Return the call or the index that needs the integer."""
         return headlines.number_headline(tracer, span, "integer")
+
+
+class StaticArgumentError(ConcretizationTypeError, TracerIntegerConversionError, ValueError):
+    """An argument that must be known while tracing, such as an axis or a length, is traced.
+
+    jax raises one of the base classes here, which one depends on the function.
+    """
+
+    known_as = "ConcretizationTypeError"
 
 
 class TracerArrayConversionError(JAXTypeError):

@@ -7,6 +7,7 @@ need them to undo a broadcast. Their own rules refer to one another, so they liv
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -243,7 +244,7 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     >>> lax.transpose(np.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    permutation = tuple(int(p) for p in permutation)
+    permutation = tuple(operator.index(p) for p in permutation)
     if (
         permutation == tuple(range(len(permutation)))
         and hasattr(operand, "aval")
