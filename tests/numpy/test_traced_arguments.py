@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,12 @@ def test_differences_are_differences():
     assert all(
         RECORDED[case] != OTHER_CLASS.get(case, "a") for case in ACCEPTED_HERE | {*OTHER_CLASS}
     )
+
+
+def test_it_has_the_name_that_people_search_for():
+    with pytest.raises(ValueError, match="axis argument") as caught:
+        sagax.jit(lambda n: sagax.numpy.ones((2, 3)).sum(n))(1)
+    assert type(caught.value).__name__ == "ConcretizationTypeError"
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert type(copied) is sagax.errors.ConcretizationTypeError
+    assert str(copied) == str(caught.value)

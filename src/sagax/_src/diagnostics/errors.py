@@ -89,7 +89,6 @@ __all__ = [
     "NotAnArrayError",
     "SagaxError",
     "ShapeError",
-    "StaticArgumentError",
     "TracerArrayConversionError",
     "TracerBoolConversionError",
     "TracerIntegerConversionError",
@@ -299,10 +298,17 @@ class TracerIntegerConversionError(JAXTypeError):
 class StaticArgumentError(ConcretizationTypeError, TracerIntegerConversionError, ValueError):
     """An argument that must be known while tracing, such as an axis or a length, is traced.
 
-    jax raises one of the base classes here, which one depends on the function.
+    jax raises one of the base classes here, which one depends on the function. It shows itself by the
+    name that people search for.
     """
 
-    known_as = "ConcretizationTypeError"
+    def __reduce__(self) -> tuple[Any, ...]:
+        make, (_, message, state) = super().__reduce__()
+        return make, (ConcretizationTypeError, message, state)
+
+
+StaticArgumentError.__name__ = StaticArgumentError.__qualname__ = "ConcretizationTypeError"
+StaticArgumentError.__module__ = "sagax.errors"
 
 
 class TracerArrayConversionError(JAXTypeError):
