@@ -31,6 +31,11 @@ def test_a_pytree_as_a_vector_and_back():
         ravel_pytree({"x": "text"})
 
 
+def test_python_numbers_in_a_vector_count_as_arrays():
+    flat, unravel = ravel_pytree({"a": snp.ones(2, snp.bfloat16), "b": 0.1})
+    assert flat.dtype == np.float32 and unravel(flat)["b"] == np.float32(0.1)
+
+
 def test_vectors_under_transformations():
     params = {"w": snp.ones((3, 2)), "b": snp.zeros(2)}
     flat, unravel = ravel_pytree(params)

@@ -66,7 +66,8 @@ class _Unravel:
 def ravel_pytree(pytree: _Tree) -> tuple[Array, Callable[[Any], _Tree]]:
     """Flatten a pytree to one vector, and return also the function that restores such a pytree.
 
-    The vector has the dtype that the leaves promote to; the way back restores shapes and dtypes.
+    The vector has the dtype that those of the leaves promote to, where a Python number counts as an
+    array of its default dtype; the way back restores shapes and dtypes.
 
     >>> from sagax.flatten_util import ravel_pytree
     >>> flat, unravel = ravel_pytree({"w": snp.ones((2, 2)), "b": snp.zeros(2)})
@@ -85,6 +86,8 @@ def ravel_pytree(pytree: _Tree) -> tuple[Array, Callable[[Any], _Tree]]:
     if not leaves:
         flat = snp.zeros(0, dtypes.float32)
         return flat, _Unravel(tree, (), (), flat.dtype)
-    flat = snp.concatenate([snp.ravel(x) for x in leaves])
     shapes, kinds = tuple(a.shape for a in avals), tuple(a.dtype for a in avals)
+    # leaves of one dtype keep their weak type, as in jax
+    joint = snp.result_type(*kinds) if len(set(kinds)) > 1 else None
+    flat = snp.concatenate([snp.ravel(x) for x in leaves], dtype=joint)
     return flat, _Unravel(tree, shapes, kinds, flat.dtype)

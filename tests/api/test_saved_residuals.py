@@ -32,7 +32,7 @@ def two_layers(f):
 def kept(f, *args, **kwargs):
     """Types and origins, without places."""
     return sorted(
-        f"{aval.str_short()} {re.sub(' from .*[(].*', '', where)}"
+        f"{aval.str_short(short_dtypes=True)} {re.sub(' from .*[(].*', '', where)}"
         for aval, where in saved_residuals(f, *args, **kwargs)
     )
 

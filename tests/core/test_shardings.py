@@ -383,7 +383,7 @@ def test_types_follow_as_in_jax(explicit, oracle_data):
     assert set(recorded) == set(cases.EXPLICIT)
     for text, (expected, total) in recorded.items():
         x = eval(text, scope)
-        assert sagax.typeof(x).str_short() == expected, text
+        assert sagax.typeof(x).str_short(short_dtypes=True) == expected, text
         np.testing.assert_allclose(np.asarray(x).sum(dtype=complex).real, total, rtol=2e-4)
         if isinstance(x.sharding, NamedSharding):
             shown = NamedSharding(explicit, sagax.typeof(x).sharding.spec) if "@" in expected else 0

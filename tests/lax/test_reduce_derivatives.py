@@ -27,6 +27,18 @@ def test_products(axes):
     np.testing.assert_allclose(tangent, count * np.prod(X, axes), rtol=1e-4)
 
 
+@pytest.mark.parametrize("start", [snp.int32(0), snp.float16(0), snp.float32(0)])
+def test_a_neutral_element_may_be_an_array_of_any_dtype(start):
+    found = sagax.jit(lambda x: lax.reduce(x, start, lax.add, (0,)))(X[0])
+    np.testing.assert_allclose(found, X[0].sum(0), rtol=1e-6)
+    assert found.dtype == np.float32
+
+
+def test_an_array_that_is_not_neutral_needs_the_dtype_of_the_operand():
+    with pytest.raises(TypeError):
+        lax.reduce(X[0], snp.int32(1), lax.add, (0,))
+
+
 def test_logarithms_of_sums_and_their_second_derivatives():
     def total(x):
         return lax.reduce(x, np.float32(-np.inf), snp.logaddexp, (0,))

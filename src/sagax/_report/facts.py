@@ -263,7 +263,9 @@ def _add_step(line: Line, step: costs.Step, names: dict[Any, str]) -> None:
 def _equation_text(eqn: Eqn, names: dict[Any, str]) -> str:
     """Format an equation on one line, without long parameters."""
     ins = " ".join([_variable_text(v, names) for v in eqn.invars])
-    outs = " ".join([f"{_variable_text(v, names)}:{v.aval.str_short()}" for v in eqn.outvars])
+    outs = " ".join(
+        [f"{_variable_text(v, names)}:{v.aval.str_short(short_dtypes=True)}" for v in eqn.outvars]
+    )
     rule = eqn.primitive.show_rule
     params = rule(**eqn.params) if rule is not None else eqn.params
     inside = " ".join([f"{k}={pretty_print.param_text(v)}" for k, v in sorted(params.items())])
@@ -273,7 +275,7 @@ def _equation_text(eqn: Eqn, names: dict[Any, str]) -> str:
 
 def _variable_text(v: Any, names: dict[Any, str]) -> str:
     if type(v) is Literal:
-        return f"{pretty_print.literal_text(v.val)}:{v.aval.str_short()}"
+        return f"{pretty_print.literal_text(v.val)}:{v.aval.str_short(short_dtypes=True)}"
     if v not in names:
         names[v] = pretty_print.variable_name(len(names))
     return names[v]

@@ -78,7 +78,7 @@ def _(
             function="random_gamma",
             argument="key",
             got=key,
-            expected=f"a key, or keys for the leading dimensions of {alpha.str_short()}",
+            expected=f"a key, or keys for the leading dimensions of {alpha.str_short(short_dtypes=True)}",
         )
     return intern_aval(alpha.shape, alpha.dtype, False, None)
 

@@ -115,7 +115,7 @@ def _assert_same(
         function="with_sharding_constraint",
         argument=path,
         expected=f"{shown.spec!r}",
-        got=f"{have.spec!r}, the sharding in the type {aval_of(x).str_short()}",
+        got=f"{have.spec!r}, the sharding in the type {aval_of(x).str_short(short_dtypes=True)}",
         fix=f"use sagax.sharding.reshard({path}, {PartitionSpec(*tuple(requested_shardings.spec)[:have_ndim])!r})",
         of=(x,),
     )

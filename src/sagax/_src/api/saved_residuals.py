@@ -62,7 +62,7 @@ def print_saved_residuals(f: Callable, *args: Any, **kwargs: Any) -> None:
     f32[3] from the argument y
     """
     for aval, where in saved_residuals(f, *args, **kwargs):
-        print(f"{aval.str_short()} {where}")
+        print(f"{aval.str_short(short_dtypes=True)} {where}")
 
 
 def _origins(jaxpr: Jaxpr, given: Sequence[str]) -> dict[Any, str]:

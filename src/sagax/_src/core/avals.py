@@ -203,8 +203,8 @@ class ShapedArray:
     def at_least_vspace(self) -> ShapedArray:
         return self.to_tangent_aval()
 
-    def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
-        """Return the aval as jaxprs and messages show it: `f32[3,4]`."""
+    def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
+        """Return the aval as text: `float32[3,4]`, or `f32[3,4]`, as jaxprs show it."""
         name = dtypes.short_name(self.dtype) if short_dtypes else dtypes.name(self.dtype)
         if self.memory_space is not Space.Device:
             name += f"<{self.memory_space.name.lower()}>"
@@ -297,7 +297,7 @@ class AbstractToken:
     vma = no_axes
     memory_space = Space.Device
 
-    def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
+    def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
         return "Tok"
 
     def with_vma(self, vma: frozenset) -> AbstractToken:

@@ -193,7 +193,7 @@ class HiType(metaclass=_TypeOfTypes):
     def with_vma(self, vma: frozenset) -> HiType:
         return self
 
-    def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
+    def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
         return repr(self)
 
 

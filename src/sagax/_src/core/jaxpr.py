@@ -25,7 +25,7 @@ class Var:
         self.aval = aval
 
     def __repr__(self) -> str:
-        return f"Var({self.aval.str_short()})"
+        return f"Var({self.aval.str_short(short_dtypes=True)})"
 
 
 class Literal:
@@ -38,7 +38,7 @@ class Literal:
         self.aval = aval
 
     def __repr__(self) -> str:
-        return f"{self.val}:{self.aval.str_short()}"
+        return f"{self.val}:{self.aval.str_short(short_dtypes=True)}"
 
 
 Atom = Var | Literal

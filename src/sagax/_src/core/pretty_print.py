@@ -45,14 +45,14 @@ class _Printer:
 
     def var(self, v: Any) -> str:
         if hasattr(v, "val"):
-            return f"{literal_text(v.val)}:{v.aval.str_short()}"
+            return f"{literal_text(v.val)}:{v.aval.str_short(short_dtypes=True)}"
         name = self.names.get(v)
         if name is None:
             name = self.names[v] = variable_name(len(self.names))
         return name
 
     def binder(self, v: Any) -> str:
-        return f"{self.var(v)}:{v.aval.str_short()}"
+        return f"{self.var(v)}:{v.aval.str_short(short_dtypes=True)}"
 
     def binders(self, variables: Any) -> str:
         return " ".join(map(self.binder, variables))
@@ -81,7 +81,8 @@ class _Printer:
     def eqn(self, eqn: Any, used: set, indent: int) -> list[str]:
         """Return the lines of an equation; all but the first are indented."""
         outs = " ".join(
-            self.binder(v) if v in used else f"_:{v.aval.str_short()}" for v in eqn.outvars
+            self.binder(v) if v in used else f"_:{v.aval.str_short(short_dtypes=True)}"
+            for v in eqn.outvars
         )
         # name inputs before the variables of inner jaxprs, in reading order
         ins = " ".join(self.var(v) for v in eqn.invars)

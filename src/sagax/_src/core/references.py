@@ -84,7 +84,7 @@ class AbstractRef:
 
     to_cotangent_aval = to_tangent_aval
 
-    def str_short(self, short_dtypes: bool = True, **_: Any) -> str:
+    def str_short(self, short_dtypes: bool = False, **_: Any) -> str:
         return f"Ref{{{self.inner_aval.str_short(short_dtypes)}}}"
 
     def __repr__(self) -> str:

@@ -281,8 +281,8 @@ def common_mesh(name: str, avals: Sequence[Any]) -> Any:
             raise ShardingError(
                 "Mesh for all inputs should be equal: the operands are divided along different meshes",
                 function=name,
-                expected=f"all on {found}, as operand {first} of type {avals[first].str_short()}",
-                got=f"{sharding.mesh} for operand {i} of type {a.str_short()}",
+                expected=f"all on {found}, as operand {first} of type {avals[first].str_short(short_dtypes=True)}",
+                got=f"{sharding.mesh} for operand {i} of type {a.str_short(short_dtypes=True)}",
                 fix="put them on the same mesh with sagax.sharding.reshard",
             )
         found, first = sharding.mesh, i
@@ -339,7 +339,7 @@ def check_no_collectives(name: str, in_avals: Sequence[Any], outs: Sequence[Any]
                     f"Collective across axis {axis!r} is forbidden by `no_collectives`, but `{name}` {what} "
                     f"{axis!r} in the output without marking it unreduced",
                     function=name,
-                    got=" and ".join(a.str_short() for a in in_avals),
+                    got=" and ".join(a.str_short(short_dtypes=True) for a in in_avals),
                     fix="do it outside of the block, or leave the axis out of no_collectives",
                 )
             if name == "reshard" and after != before[0]:

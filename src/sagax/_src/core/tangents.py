@@ -28,7 +28,7 @@ class Zero:
         return Zero.like(aval_of(x))
 
     def __repr__(self) -> str:
-        return f"Zero({self.aval.str_short()})"
+        return f"Zero({self.aval.str_short(short_dtypes=True)})"
 
 
 class Linear:
@@ -52,7 +52,7 @@ class Linear:
         return self.aval.ndim
 
     def __repr__(self) -> str:
-        return f"Linear({self.aval.str_short()})"
+        return f"Linear({self.aval.str_short(short_dtypes=True)})"
 
 
 def is_zero(x: Any) -> bool:

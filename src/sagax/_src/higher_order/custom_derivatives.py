@@ -61,7 +61,7 @@ class SymbolicZero:
     dtype = property(lambda self: self.aval.dtype)
 
     def __repr__(self) -> str:
-        return f"SymbolicZero({self.aval.str_short()})"
+        return f"SymbolicZero({self.aval.str_short(short_dtypes=True)})"
 
 
 class CustomVJPPrimal:

@@ -566,7 +566,7 @@ def _(x: Any, *, y: int) -> Any:
         raise DtypeError(
             "Integers cannot be raised to negative powers",
             function="integer_pow",
-            got=f"{x.str_short()} and exponent {y}",
+            got=f"{x.str_short(short_dtypes=True)} and exponent {y}",
             fix="convert the base to floating point first, with x.astype(float)",
         )
     return _any_integer_pow(x, y=y)

@@ -106,7 +106,7 @@ def constrain_layout(x: Any, layout: Any, path: str = "x") -> Any:
         raise ArgumentValueError(
             function="with_layout_constraint",
             argument=path,
-            got=f"{aval_of(x).str_short()} and {layout}",
+            got=f"{aval_of(x).str_short(short_dtypes=True)} and {layout}",
             expected=f"a layout of {ndim} dimensions",
         )
     return layout_constraint_p.bind(x, layout=layout)

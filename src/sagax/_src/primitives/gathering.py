@@ -198,7 +198,7 @@ class GatherDimensionNumbers(_Fields):
                     f"the batching dimensions differ in size: {x.shape[d]} (dimension {d} of the "
                     f"operand) and {indices.shape[e]} (dimension {e} of the indices)",
                     function=function,
-                    got=f"{x.str_short()} and {indices.str_short()}",
+                    got=f"{x.str_short(short_dtypes=True)} and {indices.str_short(short_dtypes=True)}",
                     expected="equal sizes",
                 )
 

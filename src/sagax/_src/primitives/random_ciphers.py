@@ -229,7 +229,7 @@ def _cipher(
         if len(avals) != count or any(a.dtype != _U32 for a in avals):
             raise DtypeError(
                 function=name,
-                got=", ".join(a.str_short() for a in avals),
+                got=", ".join(a.str_short(short_dtypes=True) for a in avals),
                 expected=f"{count} operands of dtype uint32",
             )
         shape = elementwise_shape(name, [a.shape for a in avals])

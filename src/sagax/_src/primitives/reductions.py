@@ -17,6 +17,7 @@ from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32, u8
 from sagax._src.core.staging import stage
 from sagax._src.core.tangents import Zero, is_zero, set_zero_derivative
+from sagax._src.core.trace import is_concrete
 from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError, ShapeError
 from sagax._src.lazy_import import lazy_imports
@@ -608,7 +609,8 @@ def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
     """Return the result by a specialized primitive, if the monoid has one."""
     aval = aval_of(x)
     name = getattr(computation, "__name__", "")
-    if computation is getattr(ar, name, None) and not hasattr(init, "aval"):
+    if computation is getattr(ar, name, None) and (not hasattr(init, "aval") or is_concrete(init)):
+        start = np.asarray(init)
         low, high = (
             dtype_predicates.bounds(aval.dtype)
             if not dtype_predicates.is_complex(aval.dtype)
@@ -621,7 +623,7 @@ def _recognised(computation: Any, x: Any, init: Any, axes: tuple) -> Any:
             "min": (high, reduce_min_p),
         }
         neutral, p = table.get(name, (None, None))
-        if p is not None and neutral is not None and init == neutral and aval.dtype != np.bool_:
+        if p is not None and neutral is not None and start == neutral and aval.dtype != np.bool_:
             return p.bind(x, axes=axes)
     return None
 

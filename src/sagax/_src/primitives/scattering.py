@@ -761,7 +761,7 @@ def scatter_apply(
             function="scatter_apply",
             argument="func",
             got=f"a function that uses {len(consts)} other arrays: "
-            + ", ".join(aval_of(c).str_short() for c in consts),
+            + ", ".join(aval_of(c).str_short(short_dtypes=True) for c in consts),
             expected="a function of its argument and of Python or NumPy scalars only",
         )
     (out,) = jaxpr.out_avals
@@ -769,8 +769,8 @@ def scatter_apply(
         raise ArgumentError(
             function="scatter_apply",
             argument="func",
-            got=f"a function that maps {scalar.str_short()} to {out.str_short()}",
-            expected=f"one that returns {scalar.str_short()}",
+            got=f"a function that maps {scalar.str_short(short_dtypes=True)} to {out.str_short(short_dtypes=True)}",
+            expected=f"one that returns {scalar.str_short(short_dtypes=True)}",
         )
     return scatter_apply_p.bind(
         operand,

@@ -168,7 +168,7 @@ class ConcreteArray(Array):
                 f"the array is unreduced along {', '.join(sorted(map(repr, axes)))}: its devices hold summands, and the "
                 "sums are not computed yet",
                 function="asarray",
-                got=f"an array of type {self.aval.str_short()}",
+                got=f"an array of type {self.aval.str_short(short_dtypes=True)}",
                 fix="add them up: sagax.sharding.reshard(x, P(...)) without unreduced; x.addressable_shards are the summands",
             )
 

@@ -103,7 +103,7 @@ def _summed(array: ConcreteArray, aval: Any, sharding: Sharding) -> ConcreteArra
             raise ShardingError(
                 "an array that is unreduced is not moved to other devices",
                 function="device_put",
-                got=f"an array of type {array.aval.str_short()}",
+                got=f"an array of type {array.aval.str_short(short_dtypes=True)}",
                 fix="add it up first: sagax.sharding.reshard(x, P(...)) without unreduced",
             )
         have = NamedSharding(placements.mesh_of(sharding), PartitionSpec())

@@ -107,7 +107,7 @@ def typed_result(aval: Any, mesh: Mesh) -> NamedSharding | None:
         raise ShardingError(
             "the type of a result refers to another mesh than the operands",
             expected=mesh,
-            got=aval.str_short(),
+            got=aval.str_short(short_dtypes=True),
         )
     return NamedSharding(mesh, shown.spec)
 

@@ -56,7 +56,7 @@ class LinearizeTracer(Tracer):
         return self.primal
 
     def __repr__(self) -> str:
-        return f"GradTracer(primal={self.primal}, typeof(tangent)={self.tangent.aval.str_short()})"
+        return f"GradTracer(primal={self.primal}, typeof(tangent)={self.tangent.aval.str_short(short_dtypes=True)})"
 
 
 class LinearizeTrace(Trace):

@@ -44,7 +44,7 @@ class LinearityTrace(Trace):
         for a in args:
             if type(a) is Linear:
                 raise NotLinearError(
-                    f"the value of an unknown of type {a.aval.str_short()} would be needed to go back through an "
+                    f"the value of an unknown of type {a.aval.str_short(short_dtypes=True)} would be needed to go back through an "
                     "operation that is not linear in it",
                     unknown=a.aval,
                 )
