@@ -1,4 +1,4 @@
-"""The sine and cosine of many float32 numbers by a formula, beside Python's in float64."""
+"""The sine, cosine and tangent of many float32 numbers by a formula, beside Python's in float64."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OPERANDS = {
 
 
 @pytest.mark.parametrize("make", OPERANDS.values(), ids=OPERANDS)
-@pytest.mark.parametrize("name", ["sin", "cos"])
+@pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_values(name, make):
     x = make()
     exact = np.array([getattr(math, name)(v) for v in x.tolist()])
@@ -56,6 +56,8 @@ def test_special_values():
         found.view(np.int32)[[0, 1, 5, 6, 7]], expected.view(np.int32)[[0, 1, 5, 6, 7]]
     )
     assert np.isnan(found[2:5]).all()
+    tangent = np.asarray(sagax.jit(snp.tan)(x))[:8]
+    assert np.array_equal(tangent.view(np.int32), found.view(np.int32))
     cosine = np.asarray(sagax.jit(snp.cos)(x))[:8]
     assert np.array_equal(cosine, [1, 1, nan, nan, nan, 1, 1, 1], equal_nan=True)
 
@@ -66,6 +68,8 @@ def test_derivatives_and_vmap():
     wide = x.astype(np.float64)
     np.testing.assert_allclose(back, np.cos(wide) - 2 * np.sin(wide), rtol=0, atol=4e-7)
     np.testing.assert_allclose(sagax.jit(sagax.vmap(snp.sin))(x), np.sin(wide), rtol=0, atol=6e-8)
+    slope = sagax.jit(sagax.grad(lambda x: snp.sum(snp.tan(x))))(x)
+    np.testing.assert_allclose(slope, 1 / np.cos(wide) ** 2, rtol=1e-6)
 
 
 def test_where_xla_computes_it():
@@ -90,6 +94,7 @@ REDUCED = {
     "sum": lambda x: snp.sum(snp.sin(x)),
     "chain": lambda x: snp.max(snp.abs(snp.cos(2 * x + 1))),
     "product": lambda x: snp.sin(x) @ x,
+    "tangent": lambda x: snp.sum(snp.minimum(snp.tan(x), 5)),
     "in a call": lambda x: sagax.jit(lambda x: snp.sum(snp.sin(x)))(x),
 }
 KEPT = {
@@ -106,7 +111,7 @@ def test_sines_that_reductions_absorb_are_left_to_xla(name):
     x = RNG.uniform(-9, 9, tuning.SINE_MIN_ELEMENTS).astype(np.float32)
     text = sagax.jit(f).lower(x).as_text()
     left = name in REDUCED and xla.reduces_sines
-    assert ("stablehlo.sine" in text or "stablehlo.cosine" in text) == left
+    assert any(f"stablehlo.{op}" in text for op in ("sine", "cosine", "tan ")) == left
     with sagax.config.context(exact=True):
         expected = sagax.jit(f)(x)
     for found, want in zip(sagax.tree.leaves(sagax.jit(f)(x)), sagax.tree.leaves(expected)):

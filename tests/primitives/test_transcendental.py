@@ -8,7 +8,7 @@ import pytest
 
 import sagax
 from sagax import lax
-from sagax._src import config
+from sagax._src import config, tuning, xla
 from sagax._src.diagnostics import errors
 from special_data import (
     EXACT,
@@ -203,3 +203,51 @@ def test_shapes_must_fit():
     with pytest.raises(errors.ShapeError, match="atan2"):
         lax.atan2(np.ones(3, np.float32), np.ones((2, 3), np.float32))
     assert lax.atan2(np.ones((3, 1), np.float32), np.ones((1, 2), np.float32)).shape == (3, 2)
+
+
+# the logarithm of many float64 numbers, by a formula
+
+
+def test_logarithms_of_many_numbers():
+    """Beside long double, whose logarithm has eleven more bits."""
+    rng = np.random.default_rng(0)
+    many = tuning.SINE_MIN_ELEMENTS
+    operands = {
+        "all exponents": rng.integers(1 << 52, 0x7FF << 52, many).view(np.float64),
+        "about one": rng.uniform(0.5, 2, many),
+        "next to one": 1 + rng.uniform(-1, 1, many) * 10.0 ** rng.uniform(-16, -1, many),
+    }
+    with config.context(x64=True):
+        for x in operands.values():
+            expected = np.log(x.astype(np.longdouble))
+            found = np.asarray(sagax.jit(lax.log)(x))
+            ulp = np.maximum(np.spacing(np.abs(expected).astype(np.float64)), 5e-324)
+            assert (np.abs(found - expected) / ulp).max() < 0.9
+            few = np.asarray(sagax.jit(lax.log)(x[:100]))
+            np.testing.assert_allclose(found[:100], few, rtol=3e-16)
+
+
+def test_logarithms_of_many_special_numbers():
+    inf, nan = np.inf, np.nan
+    smallest = np.finfo(np.float64).tiny
+    special = [0.0, -0.0, 1.0, -1.0, inf, -inf, nan, smallest, -smallest, 1e-310, 2.0**1023]
+    expected = [-inf, -inf, 0.0, nan, inf, nan, nan, np.log(smallest), nan, -inf, np.log(2.0**1023)]
+    with config.context(x64=True):
+        x = np.resize(special, tuning.SINE_MIN_ELEMENTS)
+        for f in (lax.log, sagax.jit(lax.log)):
+            np.testing.assert_array_equal(f(x)[: len(special)], expected)
+
+
+def test_where_xla_computes_logarithms():
+    def text(x, f=lax.log):
+        return sagax.jit(f).lower(x).as_text()
+
+    with config.context(x64=True):
+        many = np.ones(tuning.SINE_MIN_ELEMENTS)
+        assert "stablehlo.log" not in text(many)
+        assert "stablehlo.log" in text(many[1:])
+        assert "stablehlo.log" in text(many.astype(np.float32))
+        reduced = text(many, lambda x: lax.reduce_sum(lax.log(x), (0,)))
+        assert ("stablehlo.log" in reduced) == xla.reduces_sines
+        with config.context(exact=True):
+            assert "stablehlo.log" in text(many)

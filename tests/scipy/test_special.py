@@ -279,6 +279,41 @@ ONLY_LAST = {
 }
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pochhammer_symbols_of_large_arguments(dtype):
+    """Products and quotients of a few factors; logarithms of gamma functions would cancel."""
+    with sagax.enable_x64(dtype == np.float64):
+        z = np.array([1e3, 1e5, 12345.5, 1e8, 1e12, -1000.5, -70000.25], dtype)
+        wide = z.astype(np.longdouble)
+        expected = {
+            -3: 1 / ((wide - 1) * (wide - 2) * (wide - 3)),
+            -1: 1 / (wide - 1),
+            1: wide,
+            2: wide * (wide + 1),
+            3: wide * (wide + 1) * (wide + 2),
+        }
+        for m, want in expected.items():
+            found = special.poch(z, np.full(z.shape, m, dtype))
+            assert ulps(found, want, dtype).max() <= (1 if dtype == np.float32 else 60)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pochhammer_symbols_at_poles(dtype):
+    """Limits from pole to pole, as in SciPy; 0 from a pole to a number; NaN from a number to a pole, as in JAX."""
+    inf, nan = np.inf, np.nan
+    cases = [
+        (-3, 2, 6), (-3, 3, -6), (-3, -1, -0.25), (-5, -2, 1 / 42), (0, -1, -1), (-31, 31, -8.222838654177922e33),
+        (-3, 4, 0), (0, 2.5, 0), (-2, 0.5, 0), (-2.5, -0.5, nan), (1, -3, nan),
+        (0.5, -0.5, inf), (-0.5, 0.5, -inf), (inf, 2, inf), (inf, -2, 0), (-inf, 2, nan), (2, inf, inf), (2, -inf, nan),
+        (nan, 2, nan), (2, nan, nan), (nan, 0, 1), (-2, 0, 1),
+    ]  # fmt: skip
+    z, m, expected = np.array(cases, dtype).T
+    with sagax.enable_x64(dtype == np.float64):
+        found = sagax.jit(special.poch)(z, m)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, rtol=40 * np.finfo(dtype).eps)
+
+
 def slope(f, x):
     h = 1e-5 * max(abs(x), 1e-2)
     return (-f(x + 2 * h) + 8 * f(x + h) - 8 * f(x - h) + f(x - 2 * h)) / (12 * h)

@@ -107,8 +107,8 @@ DEPTHWISE_MAX_KERNEL = 64
 CONVOLUTION_MAX_SPLIT_GROUPS = 16
 CONVOLUTION_MAX_SPLIT_BATCH_GROUPS = 64
 
-# Elements from which on the sine and cosine of float32 are a formula that SIMD vectors take; for fewer, compiling
-# it (17 ms) takes as long as it saves in hundreds of calls. Rows: op-sin, sine-chain.
+# Elements from which on the sine, cosine and tangent of float32 and the logarithm of float64 are formulas that SIMD vectors
+# take; for fewer, compiling one (17 ms) takes as long as it saves in hundreds of calls. Rows: op-sin, sine-chain.
 SINE_MIN_ELEMENTS = 1 << 16
 
 # Elements from which on maxima and minima look for NaNs, which XLA of jaxlib 0.12 loses (found at 4,096 elements, not

@@ -14,7 +14,7 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives import comparison, shaping, structural
 from sagax._src.primitives.selection import select_n
-from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import (
     UnsupportedArgumentError,
     concrete_or_raise,
@@ -88,7 +88,6 @@ def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill:
 
 @fused
 def _compress_to(condition: Any, x: Any, fill: Any, *, size: int, axis: int) -> Array:
-    dtype = dtypes.int32
     mask = condition
     length, given = x.aval.shape[axis], aval_of(mask).shape[0]
     fill = as_dtype(fill, x.aval.dtype)
@@ -97,14 +96,13 @@ def _compress_to(condition: Any, x: Any, fill: Any, *, size: int, axis: int) -> 
         return broadcast_to(fill, full_shape)
     if given > length:
         mask = slice_in_dim(mask, 0, length)
-    indices = first_indices(mask, size, dtype)
+    elif not dims.same(given, length):
+        x = slice_in_dim(x, 0, given, axis=axis)
+    # behind the elements is the fill value: indices beyond the last one find it
+    x = pad(x, fill, [(0, int(d == axis), 0) for d in range(x.aval.ndim)])
+    indices = first_indices(mask, size, dtypes.int32)
     index = (slice(None),) * axis
-    found = getitem(x, (*index, indices), mode="clip", wrap_negative_indices=False)
-    end = min(given, length) if not dims.is_dim(length) else length
-    valid = comparison.lt(indices, as_dtype(shaping.size_as_value(end), dtype))
-    shape = [1] * x.aval.ndim
-    shape[axis] = size
-    return where(structural.reshape(valid, tuple(shape)), found, fill)
+    return getitem(x, (*index, indices), mode="clip", wrap_negative_indices=False)
 
 
 def extract(condition: Any, arr: Any, *, size: int | None = None, fill_value: Any = 0) -> Array:

@@ -107,9 +107,12 @@ def fused_function(
 
     def decorate(fun: F) -> F:
         prepared = new_table()
+        alone = operation1(fun) if count == 1 and by_numpy is None else None
 
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if alone is not None and len(args) == 1 and not kwargs:
+                return alone(args[0])
             if (work := current_trace()) is not None and _traces(work):
                 settings = _own() or _process.settings
                 if (
@@ -192,11 +195,11 @@ def operation1(fun: F) -> F:
                 if run is None:
                     return fun(x)
                 remember(prepared, key, run)
-            parts = parts_of(run)
-            if parts is None:
-                return run((x,))
+            parts = parts_of(run) or (None, None, None)
             found = remember(latest, x.aval, (settings, *parts, run))
         _, execute, handlers, aval, run = found
+        if execute is None:
+            return run((x,))
         buffer = x._buffer
         if buffer is None:
             buffer = x.buffer()

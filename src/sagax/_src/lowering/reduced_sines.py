@@ -1,13 +1,15 @@
-"""Leave sines and cosines to XLA that it computes within a reduction.
+"""Leave sines, cosines, tangents and logarithms of float64 to XLA that it computes within a reduction.
 
 Newer XLA compiles a chain of elementwise operations that ends in a reduction by another library, whose sine is five
-times as fast as the formula of `primitives/sine.py`. These are the ones whose every reader leads to a sum, an extremum
+times as fast as the formula of `primitives/sine.py`, and whose logarithm as fast as that of `primitives/formulas.py`. These are the ones whose every reader leads to a sum, an extremum
 or a product, and whose operand comes from memory by simple operations.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from sagax._src.core import memo_keys
 from sagax._src.core.families import Fusion
@@ -16,7 +18,7 @@ from sagax._src.lowering.map_subjaxprs import within
 from sagax._src.primitives.accuracy import AccuracyMode
 from sagax._src.primitives.dot_general import dot_general_p
 from sagax._src.primitives.structural import broadcast_in_dim_p, reshape_p
-from sagax._src.primitives.transcendental import cos_p, sin_p
+from sagax._src.primitives.transcendental import cos_p, log_p, sin_p, tan_p
 from sagax._src.transforms.derived import derived
 
 
@@ -40,7 +42,12 @@ def _marked(jaxpr: Jaxpr) -> Jaxpr:
 
 
 def _is_sine(eqn: Eqn) -> bool:
-    return (eqn.primitive is sin_p or eqn.primitive is cos_p) and "accuracy" not in eqn.params
+    """Return whether an equation is lowered to a formula if its elements are many."""
+    p = eqn.primitive
+    has_formula = p in (sin_p, cos_p, tan_p) or (
+        p is log_p and eqn.invars[0].aval.dtype == np.float64
+    )
+    return has_formula and "accuracy" not in eqn.params
 
 
 def _is_simple(eqn: Eqn) -> bool:

@@ -145,20 +145,20 @@ def expm1(x: Number) -> Number:
 
 
 def log(x: Number) -> Number:
-    return _vector_log(x) if _is_widened(x) else x.apply("log")
+    return vector_log(x) if is_widened(x) else x.apply("log")
 
 
 def log1p(x: Number) -> Number:
-    if not _is_widened(x):
+    if not is_widened(x):
         return x.apply("log_plus_one")
     near = 1 + x
-    out = _vector_log(near)
+    out = vector_log(near)
     # What the sum lost is put back. At -1 and beyond, and at inf, there is nothing to put back.
     exact = where((near > 0) & (near < math.inf), out + (x - (near - 1)) / near, out)
     return where(x.equals(0.0), x, exact)
 
 
-def _is_widened(x: Number) -> bool:
+def is_widened(x: Number) -> bool:
     """Return whether a narrower number is computed in float64; XLA computes such logarithms one by one."""
     return x.value.dtype == dtypes.float64 and not x.double
 
@@ -168,11 +168,12 @@ _LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10
 _SQRT_HALF = 0x3FE6A09E667F3BCD  # the bits of the square root of 1/2
 
 
-def _vector_log(x: Number) -> Number:
-    """Return log(x) of a widened number, in operations that LLVM vectorizes: a third of the time.
+def vector_log(x: Number) -> Number:
+    """Return log(x) of float64 in operations that LLVM vectorizes: in a third of the time, within 0.9 ulp.
 
-    Narrower floats are normal numbers here. With x = m 2**k and s = (m - 1) / (m + 1) it is k ln 2 + 2 s (1 + s**2/3 + s**4/5 + ...), DLMF 4.6.4, where
-    |s| < 0.172.
+    For a widened number it has the digits of float32. With x = m 2**k, f = m - 1 and s = f / (2 + f) it is k ln 2 + 2 s (1 + s**2/3 + s**4/5 + ...),
+    DLMF 4.6.4, where |s| < 0.172. The first two terms of log(1 + f) = f - f**2 / 2 + ... are taken from the series, since they are
+    exact or nearly so: P. T. P. Tang, ACM Trans. Math. Softw. 16 (1990). Subnormal numbers count as 0.
     """
     b, aval = x.b, x.value.aval
     raw = b.op("bitcast_convert", [x.value], aval.with_dtype(dtypes.int64))
@@ -182,13 +183,17 @@ def _vector_log(x: Number) -> Number:
 
     k = bits("shift_right_arithmetic", bits("subtract", raw, _SQRT_HALF), 52)
     mantissa = bits("subtract", raw, bits("shift_left", k, 52))
-    m = Number(b, b.op("bitcast_convert", [mantissa], aval), x.double)
+    f = Number(b, b.op("bitcast_convert", [mantissa], aval), x.double) - 1
     exponent = Number(b, b.convert(k, dtypes.float64), x.double)
-    s = (m - 1) / (m + 1)
-    series = polynomial(s * s, [2 / (2 * n + 1) for n in range(10)])
-    out = exponent * _LN2_HIGH + (s * series + exponent * _LN2_LOW)
-    edge = where(x.equals(0.0), -math.inf, where(x.equals(math.inf), x, x.like(math.nan)))
-    return where((x > 0) & (x < math.inf), out, edge)
+    s = f * (1 / (f + 2))  # XLA writes a quotient that is read twice to memory
+    square = s * s
+    series = square * polynomial(square, [2 / (2 * n + 3) for n in range(10 if x.double else 7)])
+    half = 0.5 * f * f
+    rest = half - (s * (half + series) + exponent * _LN2_LOW)
+    out = exponent * _LN2_HIGH - (rest - f)
+    smallest = float(dtypes.finfo(dtypes.float64).tiny)
+    edge = where(absolute(x) < smallest, -math.inf, where(x.equals(math.inf), x, x.like(math.nan)))
+    return where((x >= smallest) & (x < math.inf), out, edge)
 
 
 def sqrt(x: Number) -> Number:

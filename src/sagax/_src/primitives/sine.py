@@ -1,4 +1,4 @@
-"""Lower the sine and cosine of many float32 numbers to a formula that SIMD vectors take.
+"""Lower the sine, cosine and tangent of many float32 numbers to a formula that SIMD vectors take.
 
 XLA's CPU code calls a function for each element, which takes four times as long. The formula has no branches and no
 tables, for any argument, after M. Payne, R. Hanek, "Radian reduction for trigonometric functions", SIGNUM Newsletter
@@ -8,6 +8,7 @@ tables, for any argument, after M. Payne, R. Hanek, "Radian reduction for trigon
   quarters of a turn: those before are multiples of four quarters, those after are too small. They are selected by s.
 - The product of m with these digits gives the quarter in its two highest bits, and in 64 bits the angle within it.
 - A series in float64 gives the sine or cosine of the angle, rounded once: at most 0.51 ulp from the exact value.
+  The tangent is the quotient of both.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ _QUARTER = 0x3F490FDB  # the bits of pi / 4
 _SMALLEST_NORMAL, _INFINITY = 0x00800000, 0x7F800000
 
 
-def lower(b: Any, x: Any, quarters: int) -> Any:
-    """Append the operations of sin(x + quarters * pi / 2), for `quarters` of 0 or 1 and x in float32."""
+def lower(b: Any, x: Any, *, function: str) -> Any:
+    """Append the operations of a "sine", "cosine" or "tangent" of x in float32."""
     avals = {d: x.aval.update(dtype=d, weak_type=False) for d in (_U32, _U64, _I32, _F32, _F64)}
 
     def op(name: str, dtype: np.dtype, *xs: Any) -> Any:
@@ -99,27 +100,41 @@ def lower(b: Any, x: Any, quarters: int) -> Any:
     absolute = op("bitcast_convert", _F32, magnitude)
     angle = b.select(small, b.convert(absolute, _F64), angle)
     quarter = b.select(small, word(0), quarter)
-    if quarters:
-        quarter = words("add", quarter, quarters)
+    if function == "cosine":
+        quarter = words("add", quarter, 1)
 
     square = op("multiply", _F64, angle, angle)
-    is_cosine = b.compare("EQ", words("and", quarter, 1), word(1))
-    total: Any = None
-    for coefficients in reversed(_SERIES):
-        term = b.select(is_cosine, *map(double, coefficients))
-        if total is not None:
-            term = op("add", _F64, op("multiply", _F64, total, square), term)
-        total = term
-    factor = b.select(is_cosine, double(1.0), angle)
-    total = op("multiply", _F64, square, total)
-    result = b.convert(op("add", _F64, factor, op("multiply", _F64, factor, total)), _F32)
+    is_odd = b.compare("EQ", words("and", quarter, 1), word(1))
+    one = double(1.0)
 
-    sign = words("and", words("shift_left", quarter, 30), 1 << 31)
-    if not quarters:
-        sign = words("xor", sign, words("and", bits, 1 << 31))
+    def series(coefficients: Any, factor: Any) -> Any:
+        """Return factor * (1 + the polynomial in r**2)."""
+        total: Any = None
+        for c in reversed(coefficients):
+            if total is not None:
+                c = op("add", _F64, op("multiply", _F64, total, square), c)
+            total = c
+        total = op("multiply", _F64, square, total)
+        return op("add", _F64, factor, op("multiply", _F64, factor, total))
+
+    cosines, sines = [[double(c) for c in column] for column in zip(*_SERIES, strict=True)]
+    if function == "tangent":
+        sine, cosine = series(sines, angle), series(cosines, one)
+        upper_part = b.select(is_odd, cosine, sine)
+        lower_part = b.select(is_odd, op("negate", _F64, sine), cosine)
+        result = op("divide", _F64, upper_part, lower_part)
+    else:
+        chosen_series = [b.select(is_odd, c, s) for c, s in zip(cosines, sines, strict=True)]
+        result = series(chosen_series, b.select(is_odd, one, angle))
+    result = b.convert(result, _F32)
+
+    sign = words("and", bits, 1 << 31)
+    if function != "tangent":
+        turned = words("and", words("shift_left", quarter, 30), 1 << 31)
+        sign = turned if function == "cosine" else words("xor", turned, sign)
     result = words("xor", op("bitcast_convert", _U32, result), sign)
     result = op("bitcast_convert", _F32, result)
-    if not quarters:  # the compiler may take subnormal numbers for zero
+    if function != "cosine":  # the compiler may take subnormal numbers for zero
         result = b.select(b.compare("LT", magnitude, word(_SMALLEST_NORMAL)), x, result)
     finite = b.compare("LT", magnitude, word(_INFINITY))
     return b.select(finite, result, b.full(np.nan, avals[_F32]))

@@ -6,6 +6,7 @@ NumPy's branch cuts. Functions of several operations compute narrow floats in fl
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -200,7 +201,31 @@ def expm1(x: Any, *, accuracy: Any = None) -> Any:
     return bind_accurately(expm1_p, x, accuracy)
 
 
-log_p = _accurate("log", np.log, "log", lambda t, out, x, accuracy=None: div(t, x), low=0.1)
+def _by_formula_if_many(p: Primitive, dtype: Any, formula: Callable[..., Any]) -> None:
+    """Lower `p` to a formula of SIMD operations for many numbers of one dtype."""
+    plain = p.rule("lower")
+
+    def lower(b: Any, x: Any, accuracy: Any = None) -> Any:
+        aval = x.aval
+        many = dims.is_static(aval.shape) and aval.size >= tuning.SINE_MIN_ELEMENTS
+        if accuracy is None and many and aval.dtype == dtype and b.may_rewrite:
+            return formula(b, x)
+        return plain(b, x, accuracy=accuracy)
+
+    p.lower_rule = lower
+
+
+log_p = _accurate(
+    "log",
+    np.log,
+    "log",
+    lambda t, out, x, accuracy=None: div(t, x),
+    low=0.1,
+    family=EXPENSIVE.but(
+        "a logarithm, which XLA computes faster within a reduction", rewritten_by=Pass.SINES
+    ),
+)
+_by_formula_if_many(log_p, dtypes.float64, lambda b, x: f.vector_log(Number(b, x, True)).value)
 
 
 def log(x: Any, *, accuracy: Any = None) -> Any:
@@ -309,21 +334,6 @@ _zero_where_real_is_zero(sin_p, "real")
 _zero_where_real_is_zero(cos_p, "imag")
 
 
-def _by_formula_if_many(p: Primitive, quarters: int) -> None:
-    plain = p.rule("lower")
-
-    def lower(b: Any, x: Any, accuracy: Any = None) -> Any:
-        aval = x.aval
-        many = dims.is_static(aval.shape) and aval.size >= tuning.SINE_MIN_ELEMENTS
-        if accuracy is None and many and aval.dtype == np.float32 and b.may_rewrite:
-            return sine.lower(b, x, quarters)
-        return plain(b, x, accuracy=accuracy)
-
-    p.lower_rule = lower
-
-
-_by_formula_if_many(sin_p, 0)
-_by_formula_if_many(cos_p, 1)
 tan_p = _accurate(
     "tan",
     np.tan,
@@ -331,8 +341,10 @@ tan_p = _accurate(
     lambda t, out, x, accuracy=None: mul(t, add(1, square(out))),
     low=-1.2,
     high=1.2,
-    family=FORMULA,
+    family=_SINE,
 )
+for _p, _function in ((sin_p, "sine"), (cos_p, "cosine"), (tan_p, "tangent")):
+    _by_formula_if_many(_p, dtypes.float32, functools.partial(sine.lower, function=_function))
 
 
 def sin(x: Any, *, accuracy: Any = None) -> Any:

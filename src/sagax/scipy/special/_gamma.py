@@ -19,6 +19,7 @@ from sagax._src.primitives.special import bessel as _bessel
 from sagax._src.primitives.special import beta as _beta
 from sagax._src.primitives.special import gamma as _gamma
 from sagax._src.primitives.special import incomplete as _incomplete
+from sagax._src.primitives.special import pochhammer as _pochhammer
 from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
 from sagax.scipy.special._elementwise import double, horner, special
@@ -334,29 +335,14 @@ def beta(a: Any, b: Any) -> Array:
     return snp.where(small, near, sign * snp.exp(_log_beta(a, b)))
 
 
-@special(
-    lambda out, z, m: out * (_gamma.digamma(z + m) - _gamma.digamma(z)),
-    lambda out, z, m: out * _gamma.digamma(z + m),
-    strong=True,
-)
+@special(strong=True)
 def poch(z: Any, m: Any) -> Array:
     """Compute the Pochhammer symbol, gamma(z + m) / gamma(z).
 
     >>> special.poch(1.0, 3.0).round(2)
     Array(6., dtype=float32)
     """
-    top = 30.0
-    near = (snp.abs(z) < top) & (snp.abs(z + m) < top)
-    u, v = snp.where(near, z, 1.0), snp.where(near, m, 0.0)
-    small = gamma.formula(u + v) / gamma.formula(u)
-    sign = gammasgn(z) * gammasgn(z + m)
-    log_ratio = snp.where(
-        (z > 0) & (m > 0),
-        _gamma.lgamma(snp.where(m > 0, m, 1.0))
-        - _log_beta(snp.where(z > 0, z, 1.0), snp.where(m > 0, m, 1.0)),
-        _gamma.lgamma(z + m) - _gamma.lgamma(z),
-    )
-    return snp.where(m == 0, 1.0, snp.where(near, small, sign * snp.exp(log_ratio)))
+    return _pochhammer.pochhammer(*snp.broadcast_arrays(z, m))
 
 
 def multigammaln(a: Any, d: Any) -> Array:

@@ -37,6 +37,7 @@ from sagax._src.primitives.formulas import (
     repeat_while,
     sqrt,
     where,
+    where_rare,
 )
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference
@@ -70,18 +71,22 @@ def _logit_density(a: Number, b: Number, x: Number, y: Number) -> Number:
     s_in, l_in = minimum(s, LARGE), minimum(l, LARGE)
     logs = log_gamma_1p(s_in + l_in) - log_gamma_1p(s_in) - log_gamma_1p(l_in)
     small = s * (l / total) * exp(s * log(xs) + l * log_xl + logs)
-    # l large: gamma(s + l) / gamma(l) by Stirling's series
-    big = maximum(l, LARGE)
-    shift = stirling_rest(s_in + big) - stirling_rest(big) + (big - 0.5) * log1p(s_in / big)
-    power = s_in * (log(xs * (s_in + big)) - 1) + big * log_xl
-    mixed = s * exp(power + shift - log_gamma_1p(s_in))
-    # both large: the distance from the mean only
-    p, q = maximum(a, LARGE), maximum(b, LARGE)
-    excess = _excess(p, q, x)
-    rests = stirling_rest(p) + stirling_rest(q) - stirling_rest(p + q)
-    exponent = p * log1p_rest(excess / p) + q * log1p_rest(-excess / q) + rests
-    large = exp(-exponent) * sqrt(p * (q / (p + q)) * (0.5 / math.pi))
-    return where(l < LARGE, small, where(s < LARGE, mixed, large))
+
+    def mixed() -> Number:  # l large: gamma(s + l) / gamma(l) by Stirling's series
+        big = maximum(l, LARGE)
+        shift = stirling_rest(s_in + big) - stirling_rest(big) + (big - 0.5) * log1p(s_in / big)
+        power = s_in * (log(xs * (s_in + big)) - 1) + big * log_xl
+        return s * exp(power + shift - log_gamma_1p(s_in))
+
+    def large() -> Number:  # both large: the distance from the mean only
+        p, q = maximum(a, LARGE), maximum(b, LARGE)
+        excess = _excess(p, q, x)
+        rests = stirling_rest(p) + stirling_rest(q) - stirling_rest(p + q)
+        exponent = p * log1p_rest(excess / p) + q * log1p_rest(-excess / q) + rests
+        return exp(-exponent) * sqrt(p * (q / (p + q)) * (0.5 / math.pi))
+
+    out = where_rare((l >= LARGE) & (s < LARGE), mixed, small)
+    return where_rare(s >= LARGE, large, out)
 
 
 def _mean_rest(x: Number, v: Number) -> Number:
@@ -210,9 +215,8 @@ def _incomplete_beta(a: Number, b: Number, x: Number) -> Number:
     slope = absolute(_excess(p, q, t))
     p, q = where(above, q, p), where(above, p, q)
     x_in, y_in = where(above, 1 - t, t), where(above, t, 1 - t)
-    tail = _tail(p, q, x_in, y_in, slope, large)
     fraction = _fraction(p, q, x_in, y_in, ~large)
-    integral = where(large, tail, fraction)
+    integral = where_rare(large, lambda: _tail(p, q, x_in, y_in, slope, large), fraction)
     part = minimum(density * integral, 1.0)
     out = where(above, 1 - part, part)
     # if one side has no mass, all of it is at the other end

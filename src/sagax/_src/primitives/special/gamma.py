@@ -154,13 +154,24 @@ def digamma_of(x: Number) -> Number:
 
 
 def _digamma_positive(x: Number) -> Number:
-    """Return digamma(x) for x > 0, with small absolute error: shift up to LARGE. DLMF 5.5.2."""
-    top, bottom = x.like(0.0), x.like(1.0)  # of the sum of 1 / (x + k), as one fraction
-    for _ in range(int(LARGE)):
-        low = x < LARGE
-        top, bottom = where(low, top * x + bottom, top), where(low, bottom * x, bottom)
-        x = where(low, x + 1, x)
-    return log(x) - log_less_digamma(x) - top / bottom
+    """Return digamma(x) for x > 0, with small absolute error: shift up by eight. DLMF 5.5.2.
+
+    The sum of 1 / (x + k) over k = 0 ... 7 is the logarithmic derivative of the product of x + k, a polynomial in
+    w = x (x + 7).
+    """
+    low = x < LARGE
+    near = minimum(x, LARGE)
+    w = near * (near + 7)
+    slope = (2 * near + 7) * polynomial(w, (720, 504, 84, 4))
+    total = where(low, slope / rising_8(near), 0.0)
+    x = where(low, x + 8, x)
+    return log(x) - log_less_digamma(x) - total
+
+
+def rising_8(x: Number) -> Number:
+    """Return x (x + 1) ... (x + 7), by products of the factors from both ends."""
+    w = x * (x + 7)
+    return w * (w + 6) * (w + 10) * (w + 12)
 
 
 def digamma(x: Any) -> Any:

@@ -26,6 +26,7 @@ from sagax._src.primitives.formulas import (
     exp,
     expm1,
     formula,
+    is_widened,
     log,
     log1p,
     maximum,
@@ -33,10 +34,17 @@ from sagax._src.primitives.formulas import (
     repeat,
     sqrt,
     where,
+    where_rare,
 )
 from sagax._src.primitives.makers import elementwise, floating, operands
 from sagax._src.primitives.special.common import scipy_reference
-from sagax._src.primitives.special.gamma import digamma, digamma_of, log_gamma_1p, zeta_positive
+from sagax._src.primitives.special.gamma import (
+    digamma,
+    digamma_of,
+    log_gamma_1p,
+    rising_8,
+    zeta_positive,
+)
 from sagax._src.primitives.special.rests import (
     LARGE,
     exp_rest,
@@ -59,12 +67,21 @@ def _in_series(a: Number, x: Number) -> Number:
 def _scaled_density(a: Number, x: Number) -> Number:
     """Return x**a e**-x / gamma(a + 1)."""
     small = minimum(a, LARGE)
+    if is_widened(x):  # logarithms may lose digits: one exponential, and Stirling's series at a + 9
+        at = small + 9
+        stirling = (at - 0.5) * log(at) - at + 0.5 * math.log(2 * math.pi) + stirling_rest(at)
+        direct = exp(small * log(x) - x - stirling) * rising_8(small + 1)
+        return where_rare(a >= LARGE, lambda: _saddle(a, x), direct)
     half = exp(-0.5 * x)  # squared, since the whole may underflow before the power raises it
     direct = half * exp(small * log(x) - log_gamma_1p(small)) * half
+    return where(a < LARGE, direct, _saddle(a, x))
+
+
+def _saddle(a: Number, x: Number) -> Number:
+    """Return the same for a >= LARGE."""
     large = maximum(a, LARGE)
     exponent = large * log1p_rest((x - large) / large) + stirling_rest(large)
-    saddle = exp(-exponent) / sqrt(2 * math.pi * large)
-    return where(a < LARGE, direct, saddle)
+    return exp(-exponent) / sqrt(2 * math.pi * large)
 
 
 def _log_ratio(a: Number, x: Number) -> Number:
@@ -96,6 +113,15 @@ def _series(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Numbe
     return total, first, second
 
 
+def _series_sum(a: Number, x: Number) -> Number:
+    """Sum the series of `_series` as one fraction, from its last term on: without loops and divisions."""
+    top = bottom = a.like(1.0)
+    for k in range(36 if a.double else 23, 0, -1):
+        factor = a + k
+        top, bottom = bottom * factor + x * top, bottom * factor
+    return top / bottom
+
+
 def _window(a: Number, x: Number, up: Number, distance: Number, reach: float) -> Number:
     """Return the |v| at which E = reach, from above: bounds of E by simpler functions, then Newton."""
 
@@ -118,23 +144,29 @@ def _window(a: Number, x: Number, up: Number, distance: Number, reach: float) ->
     return w
 
 
-def _tail(a: Number, x: Number, needed: Number) -> tuple[Number, Number, Number]:
-    """Integrate exp(-E), v exp(-E) and v**2 exp(-E) away from the mode."""
+def _tail(a: Number, x: Number, needed: Number, powers: int = 3) -> list[Number]:
+    """Integrate exp(-E), v exp(-E) and v**2 exp(-E), or the first of them, away from the mode."""
     a, x = where(needed, a, LARGE), where(needed, x, LARGE)
     up, distance = x > a, absolute(x - a)
     sign = where(up, x.like(1.0), -1.0)
     reach, count = (39.0, 28) if a.double else (19.0, 14)
     window = _window(a, x, up, distance, reach)
 
-    def body(zeroth: Number, first: Number, second: Number, node: Number, weight: Number) -> list:
-        w = window * node
-        v = sign * w
-        part = weight * exp(-(distance * w + x * exp_rest(v)))
-        return [zeroth + part, first + v * part, second + v * v * part]
+    def body(*state: Number) -> list[Number]:
+        sums, entries = list(state[:powers]), state[powers:]
+        for node, weight in zip(entries[::2], entries[1::2], strict=True):
+            w = window * node
+            v = sign * w
+            part = weight * exp(-(distance * w + x * exp_rest(v)))
+            for k in range(powers):
+                sums[k] = sums[k] + part
+                part = part * v
+        return sums
 
-    sums = repeat(count, needed, [x.like(0.0)] * 3, body, gauss(count))
-    zeroth, first, second = [window * s for s in sums]
-    return zeroth, first, second
+    # two nodes in an iteration: what they read and write is in memory
+    tables = [table[k::2] for k in range(2) for table in gauss(count)]
+    sums = repeat(count // 2, needed, [x.like(0.0)] * powers, body, tables)
+    return [window * s for s in sums]
 
 
 def _lower_derivatives(a: Number, x: Number) -> tuple[Number, Number]:
@@ -175,9 +207,9 @@ def _limits(a: Number, x: Number, out: Number, low: float, high: float) -> Numbe
 def _smaller_part(a: Number, x: Number) -> tuple[Number, Number]:
     """Compute one of the two functions, usually the smaller, and mark where it is the upper one."""
     series = _in_series(a, x)
-    total, _, _ = _series(a, x, series)
-    tail, _, _ = _tail(a, x, ~series)
-    part = _scaled_density(a, x) * where(series, total, a * tail)
+    total = _series_sum(a, x)
+    total = where_rare(~series, lambda: a * _tail(a, x, ~series, 1)[0], total)
+    part = _scaled_density(a, x) * total
     return minimum(part, 1.0), ~series & (x > a)
 
 
