@@ -114,6 +114,7 @@ _OWN_CASES = {
     # donated arguments are copied, writes are not in place, and a call returns when its results are there
     "nans": re.compile(
         r"callbacks/test_callbacks.py::test_a_function_that_waits_for_(its_own_program|what_depends_on_its_program)"
+        r"|runtime/test_devices.py::test_results_come_later"
         r"|higher_order/test_references.py::test_(memory_is_reused_in_place|eager_writes_to_a_part_are_in_place)"
         # gradients outside of `jit` stay eager
         r"|core/test_dispatch_keys.py::test_each_ingredient_makes_another_executable_and_nothing_else_does\[grad outside of jit"
