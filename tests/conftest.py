@@ -119,6 +119,10 @@ _OWN_CASES = {
         # gradients outside of `jit` stay eager
         r"|core/test_dispatch_keys.py::test_each_ingredient_makes_another_executable_and_nothing_else_does\[grad outside of jit"
     ),
+    # recorded types of numbers, and of what has no dtype
+    "x64": re.compile(
+        r"nn/test_nn.py::test_value\[(nn\.\w+\((1\.5|2)\)|nn\.hard_sigmoid\(integers\)|init\.[^']*\)-f32)"
+    ),
     "checks": re.compile(
         r"lowering/test_map_subjaxprs.py::test_products_are_rewritten_in_what_equations_hold\[custom_jvp, a value closed over"
         r"|higher_order/test_references.py::test_mistakes_are_named\[leaked\]"
