@@ -90,6 +90,9 @@ _OWN_PROMOTION = re.compile(
     r"|ui/|autofix/|check/|lsp/|test_(docs|docstrings|examples|site|jax_internals)"
 )
 
+# Those of them that only promote, or were recorded: they run under checks.
+_CHECKED = re.compile(r"core/test_(dtypes|x64)|lax/test_lax_oracle")
+
 # Tests whose programs compute NaNs and return them, which jax refuses under `debug_nans`, too: a file and a name each.
 _OWN_NANS = DATA / "own_nans.txt"
 
@@ -145,7 +148,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _SLOW.match(name):
             item.add_marker(pytest.mark.slow)
         if _OWN_PROMOTION.match(name):
-            item.add_marker(pytest.mark.own_promotion)
+            settings = ("rank", "dtype", "nans", "x64") if _CHECKED.match(name) else ()
+            item.add_marker(pytest.mark.own_promotion(*settings))
         if name in own_nans or name.partition("[")[0] in own_nans:
             item.add_marker(pytest.mark.own_promotion("nans"))
         for setting, cases in _OWN_CASES.items():
