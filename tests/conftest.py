@@ -90,6 +90,9 @@ _OWN_PROMOTION = re.compile(
     r"|ui/|autofix/|check/|lsp/|test_(docs|docstrings|examples|site|jax_internals)"
 )
 
+# Those of them that only promote, or were recorded: they run under checks.
+_CHECKED = re.compile(r"core/test_(dtypes|x64)|lax/test_lax_oracle")
+
 # Tests whose programs compute NaNs and return them, which jax refuses under `debug_nans`, too: a file and a name each.
 _OWN_NANS = DATA / "own_nans.txt"
 
@@ -111,13 +114,23 @@ _OWN_CASES = {
         r"|experimental/test_pallas_fold.py::test_(random_chains_of_operations|folded_kernels\[(scaled-more1-|within-more7-))"
         r"|experimental/test_pallas_programs.py::test_programs_as_jax_interprets_them\[tree_operands-|experimental/test_hijax.py::test_as_jax\[(grads|jit captures|jit of grads)\]"
     ),
-    # donated arguments are copied, and writes are not in place
+    # donated arguments are copied, writes are not in place, and a call returns when its results are there
     "nans": re.compile(
-        r"higher_order/test_references.py::test_(memory_is_reused_in_place|eager_writes_to_a_part_are_in_place)"
+        r"callbacks/test_callbacks.py::test_a_function_that_waits_for_(its_own_program|what_depends_on_its_program)"
+        r"|runtime/test_devices.py::test_results_come_later"
+        r"|higher_order/test_references.py::test_(memory_is_reused_in_place|eager_writes_to_a_part_are_in_place)"
+        # gradients outside of `jit` stay eager
+        r"|core/test_dispatch_keys.py::test_each_ingredient_makes_another_executable_and_nothing_else_does\[grad outside of jit"
+    ),
+    # recorded types of numbers, and of what has no dtype
+    "x64": re.compile(
+        r"nn/test_nn.py::test_value\[(nn\.\w+\((1\.5|2)\)|nn\.hard_sigmoid\(integers\)|init\.[^']*\)-f32)"
+        r"|higher_order/test_control_flow.py::test_the_index_of_a_static_fori_loop_is_a_python_number"
     ),
     "checks": re.compile(
         r"lowering/test_map_subjaxprs.py::test_products_are_rewritten_in_what_equations_hold\[custom_jvp, a value closed over"
         r"|higher_order/test_references.py::test_mistakes_are_named\[leaked\]"
+        r"|core/test_dispatch_keys.py::test_each_ingredient_makes_another_executable_and_nothing_else_does\[grad outside of jit"
     ),
 }
 
@@ -135,7 +148,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _SLOW.match(name):
             item.add_marker(pytest.mark.slow)
         if _OWN_PROMOTION.match(name):
-            item.add_marker(pytest.mark.own_promotion)
+            settings = ("rank", "dtype", "nans", "x64") if _CHECKED.match(name) else ()
+            item.add_marker(pytest.mark.own_promotion(*settings))
         if name in own_nans or name.partition("[")[0] in own_nans:
             item.add_marker(pytest.mark.own_promotion("nans"))
         for setting, cases in _OWN_CASES.items():

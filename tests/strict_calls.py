@@ -88,17 +88,18 @@ def scope(library: Any) -> dict[str, Any]:
     return names
 
 
-def run(library: Any, names: dict[str, Any], values: dict[str, Any], call: str) -> None:
-    """Trace a call, or run it if it needs concrete values."""
+def run(library: Any, names: dict[str, Any], values: dict[str, Any], call: str) -> list[Any]:
+    """Trace a call, or run it if it needs concrete values: its results, or what has their types."""
     used = [k for k in values if k in _words(call)]
     function = eval(f"lambda {', '.join(used)}: {call}", names)
+
+    def results(*xs: Any) -> list[Any]:
+        return [x for x in library.tree.leaves(function(*xs)) if hasattr(x, "dtype")]
+
+    arguments = [values[k] for k in used]
     if call.startswith(_CONCRETE):
-        function(*[values[k] for k in used])
-    else:
-        library.eval_shape(
-            lambda *xs: [x for x in library.tree.leaves(function(*xs)) if hasattr(x, "dtype")],
-            *[values[k] for k in used],
-        )
+        return results(*arguments)
+    return library.eval_shape(results, *arguments)
 
 
 def _words(call: str) -> set[str]:
@@ -120,3 +121,13 @@ def attempt(library: Any, names: dict[str, Any], values: dict[str, Any], call: s
         except Exception as error:
             return next(c.__name__ for c in type(error).__mro__ if c.__module__ == "builtins")
     return "ok"
+
+
+def types(library: Any, names: dict[str, Any], values: dict[str, Any], call: str) -> list[str]:
+    """The types of a call's results; a star says that they are weak."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = run(library, names, values, call)
+    return [
+        f"{x.dtype}{'*' * bool(getattr(x, 'weak_type', False))}{list(np.shape(x))}" for x in found
+    ]

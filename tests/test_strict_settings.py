@@ -42,6 +42,33 @@ def test_public_functions_work_where_they_do_on_jax(setting, calls, names):
     assert not failed
 
 
+# Types under x64 that differ from jax's on purpose.
+OTHER_TYPES = {
+    # jax's own numbers of 64 bits widen float32 there; its types of the same calls without x64 are these
+    "scipy.special.owens_t(v, v)": ["float32[4]"],
+    "scipy.special.sph_harm_y(iv, iv, v, v, n_max=4)": ["complex64[4]"],
+    "scipy.stats.norm.isf(v)": ["float32[4]"],
+    "scipy.stats.norm.ppf(v)": ["float32[4]"],
+    # no operand of 32 bits: the widest that is there, as for all other matrices of numbers
+    "scipy.linalg.pascal(3)": ["float64[3, 3]"],
+    "scipy.linalg.pascal(4)": ["float64[4, 4]"],
+    # a rank is an integer of the default type for vectors, too
+    "numpy.linalg.matrix_rank(v)": ["int64[]"],
+    # a logical function gives booleans, without x64, too
+    "numpy.logical_xor.reduceat(v, iv[:2] % 2)": ["bool[2]"],
+}
+
+
+def test_types_under_x64_are_those_of_jax(calls, names, oracle_data):
+    """Operands of 32 bits are not widened by a function's own numbers, and defaults are wide."""
+    recorded = oracle_data("x64_types")
+    with config.context(**strict_calls.SETTINGS["x64"]):
+        values = strict_calls.operands(sagax)
+        found = {c: strict_calls.types(sagax, names, values, c) for c in calls if c in recorded}
+    assert len(found) > 0.95 * len(recorded)
+    assert {c: types for c, types in found.items() if types != recorded[c]} == OTHER_TYPES
+
+
 @pytest.mark.parametrize("setting", strict_calls.REFUSING)
 def test_functions_of_matrices_take_stacks(setting, calls, names):
     """The matrices `sq` and `csq` are two on top of each other, as many as work by default."""

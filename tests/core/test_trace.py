@@ -67,8 +67,13 @@ def test_a_program_traced_in_a_copied_context_of_another_thread():
 
 def test_a_copy_of_the_context_in_the_same_thread_is_traced_meanwhile():
     seen = []
-    traced_with(lambda: seen.append(contextvars.copy_context().run(lambda: snp.ones(3) * 2)))
-    assert isinstance(seen[0], sagax.core.Tracer)
+
+    def elsewhere():
+        found = contextvars.copy_context().run(lambda: snp.ones(3) * 2)
+        seen.append(isinstance(found, sagax.core.Tracer))
+
+    traced_with(elsewhere)
+    assert seen == [True]
 
 
 def test_a_task_started_while_tracing_computes():

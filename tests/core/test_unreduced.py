@@ -70,3 +70,18 @@ def test_a_sum_of_products_is_reduced_once(names):
     text = sagax.jit(names["accumulated"]).lower(marked, xs).compile().as_text()
     body, after = text.split("ENTRY")
     assert "all-reduce(" not in body and after.count("all-reduce(") == 1
+
+
+def test_nans_are_found_in_summands(names):
+    product = sagax.jit(lambda a, b: sagax.lax.dot_general(
+        a, b, (((1,), (0,)), ((), ())), out_sharding=P("x", unreduced={"y"})
+    ))  # fmt: skip
+    a, b = names["a"], names["b"]
+    with sagax.debug_nans(True):
+        assert sagax.typeof(product(a, b)) == sagax.typeof(names["u"])
+        bad = sagax.device_put(
+            np.where(np.arange(np.size(a)).reshape(a.shape) == 3, np.nan, a), a.sharding
+        )
+        with pytest.raises(sagax.errors.NonFiniteError, match="nan") as caught:
+            product(bad, b)
+    assert "dot_general" in str(caught.value)

@@ -159,3 +159,14 @@ def test_powers_of_a_path_through_zero():
     f = lambda t: (2 + t) ** (1.5 + t)  # noqa: E731
     np.testing.assert_allclose(float(terms[0]), sagax.grad(f)(0.0), rtol=1e-6)
     np.testing.assert_allclose(float(terms[1]), sagax.grad(sagax.grad(f))(0.0), rtol=1e-6)
+
+
+def test_powers_compute_no_masked_nan():
+    """Of x**0.5 at 0, 1 and 4, where the path through 1 stands still: coefficients by the closed formula."""
+    x, slope = snp.array([0.0, 1.0, 4.0]), snp.array([1.0, 0.0, 2.0])
+    with sagax.debug_nans(True):
+        _, terms = jet(lambda x: x**0.5, (x,), ((slope, *[snp.zeros(3)] * 2),))
+    powers = [_binomial_series(*at, 0.5, 3) for at in ((1.0, 0.0), (4.0, 2.0))]
+    for term, at_one, at_four in zip(terms, *powers, strict=True):
+        np.testing.assert_allclose(term[1:], [at_one, at_four], rtol=1e-6)
+    assert [float(t[0]) for t in terms] == [math.inf, -math.inf, math.inf]

@@ -254,14 +254,16 @@ def test_spsolve_and_its_derivatives():
         np.testing.assert_allclose(have, want, rtol=1e-3, atol=1e-4)
 
 
-def test_largest_eigenvalues():
+@pytest.mark.parametrize("rank", ["allow", "raise"])
+def test_largest_eigenvalues(rank):
     q, _ = np.linalg.qr(RNG.normal(size=(40, 40)))
     values = np.linspace(1, 40, 40) ** 1.5
     a = (q * values) @ q.T
-    with sagax.enable_x64():
+    with sagax.enable_x64(), sagax.numpy_rank_promotion(rank):
         start = snp.asarray(RNG.normal(size=(40, 3)))
         found, vectors, steps = sparse.linalg.lobpcg_standard(snp.asarray(a), start, tol=1e-12)
         np.testing.assert_allclose(found, values[::-1][:3], rtol=1e-9)
+        vectors = np.asarray(vectors)
         np.testing.assert_allclose(a @ vectors, vectors * np.asarray(found), atol=1e-4)
         assert 1 <= int(steps) <= 100
     with pytest.raises(SagaxError, match="5"):
@@ -440,6 +442,7 @@ def test_products_of_long_rows(rows, count):
     # some elements lie beyond the last row or column: padding
     at = np.sort(rng.integers(0, rows + 1, count)).astype(np.int32)
     columns = rng.integers(0, 8, count).astype(np.int32)
+    columns = columns[np.lexsort((columns, at))]  # in order within each row
     data = rng.normal(size=count).astype(np.float32)
     inside = (at < rows) & (columns < 7)
     dense = np.zeros((rows, 7))
@@ -475,13 +478,37 @@ def test_products_of_long_rows(rows, count):
 )
 def test_checks_of_indices(indices, declared, words):
     data, indices = snp.ones(2), snp.array(indices)
-    sparse.BCOO((data, indices), shape=(3, 3), **declared)  # as in jax
+    with sagax.enable_checks(False):
+        sparse.BCOO((data, indices), shape=(3, 3), **declared)  # as in jax
     with sagax.enable_checks(True):
         with pytest.raises(ValueError, match=words):
             sparse.BCOO((data, indices), shape=(3, 3), **declared)
         padded = snp.array([[0, 1], [3, 3]])
         found = sparse.BCOO((data, padded), shape=(3, 3), indices_sorted=True, unique_indices=True)
         assert found.todense().sum() == 1
+
+
+def test_padding_that_loses_its_mark_is_not_said_to_be_unique():
+    ones = snp.ones((3, 4), np.float32)
+    batches = sparse.BCOO.fromdense(CUBE, n_batch=2)[
+        ..., 2
+    ]  # three stored elements each, of no index
+    close(batches, CUBE[..., 2])
+    close(sparse.bcoo_extract(batches, ones), ones)
+    parts = (
+        snp.array([1.0, 2.0]),
+        snp.array([[0, 0], [0, 1]]),
+    )  # the second is padding by its column
+    column = sparse.BCOO(parts, shape=(2, 1), unique_indices=True)
+    row = sparse.bcoo_squeeze(column, dimensions=(1,))
+    close(row, [1, 0])
+    close(sparse.bcoo_extract(row, ones[0, :2]), [1, 0])
+
+
+@pytest.mark.parametrize("name", ["bcoo", "bcsr", "csr", "csc", "coo"])
+def test_arrays_that_store_nothing_pass_the_checks(name):
+    with sagax.enable_checks(True):
+        close(sparse.empty((2, 3), sparse_format=name), np.zeros((2, 3)))
 
 
 def _gradients_by_stored_elements(data, indices, x):

@@ -116,6 +116,46 @@ def test_memory_that_is_full_on_this_machine():
     assert float(x[0]) == 2  # the process goes on
 
 
+READS = """
+import numpy as np
+import sagax
+import sagax.numpy as snp
+
+x = snp.ones(1 << 20) + 1
+wide, narrow = sagax.jit(lambda x: (x[:, None] * x, x[:3] * 2))(x)
+ways = {
+    "asarray": lambda: np.asarray(wide),
+    "asarray of what was made beside it": lambda: np.asarray(narrow),
+    "text": lambda: repr(wide),
+    "item": lambda: wide[0, 0].item(),
+    "buffer": lambda: memoryview(wide),
+    "dlpack": lambda: np.from_dlpack(wide),
+    "address": lambda: wide.unsafe_buffer_pointer(),
+    "device_get": lambda: sagax.device_get(wide),
+    "shard": lambda: np.asarray(wide.addressable_shards[0].data),
+    "computed of it": lambda: np.asarray(wide + 1),
+    "donated": lambda: np.asarray(sagax.jit(lambda y: y * 2, donate_argnums=0)(wide + 0)),
+    "copied": lambda: wide.copy().block_until_ready(),
+    "branch": lambda: sagax.lax.cond(wide[0, 0] > 0, lambda: 1, lambda: 2),
+    "eager": lambda: np.asarray(x[:, None] * x),
+    "debug_nans": lambda: sagax.debug_nans(True)(lambda: x[:, None] * x)(),
+}
+for name, read in ways.items():
+    try:
+        read()
+    except sagax.errors.OutOfMemoryError:
+        print(name)
+print(float(x[0]))
+"""
+
+
+def test_memory_that_could_not_be_had_is_never_read(run_python):
+    """XLA ends the process where it reads such memory, or waits for it for ever."""
+    said = run_python("-c", READS, timeout=120).stdout.splitlines()
+    named = [line.split('"')[1] for line in READS.splitlines() if line.startswith('    "')]
+    assert len(named) > 10 and said == [*named, "2.0"]
+
+
 def test_wrong_addresses_are_reported_with_the_executable_and_its_kernels():
     hlo = 'x = f32[] custom-call(), custom_call_target="my_kernel"\ny = custom_call_target="my_kernel"'
     text = "INTERNAL: CUDA error: Failed to synchronize: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered"

@@ -359,17 +359,21 @@ def _(order: int, x: list, y: list, **params: Any) -> list:
     dtype = aval_of(x[0]).dtype
     (first,) = _stored(pow_p.bind(x[0], y[0], **params))
     at_zero = eq(x[0], scalar_like(0, dtype))
+    one = broadcast_to(scalar_like(1, dtype), aval_of(x[0]).shape)
     out = [first]
+    # where the path begins at 0 the recursion runs on ones, so that no masked value is NaN
+    base, terms = select_n(at_zero, x[0], one), [select_n(at_zero, first, one)]
+    slope = None if x[1] is None else select_n(at_zero, one, x[1])
     for k in range(1, order + 1):
         parts = [
             None if x[j] is None else _times(exponent * j - (k - j), x[j]) for j in range(1, k + 1)
         ]
-        total = _dot(parts, out[k - 1 :: -1])
+        total = _dot(parts, terms[k - 1 :: -1])
+        terms.append(None if total is None else div(total, _times(k, base)))
         if total is None:
             out.append(None)
             continue
-        term = div(total, _times(k, x[0]))
-        out.append(select_n(at_zero, term, _power_at_zero(exponent, k, x[1], term)))
+        out.append(select_n(at_zero, terms[k], _power_at_zero(exponent, k, slope, terms[k])))
     return out
 
 

@@ -243,6 +243,9 @@ class ConcreteArray(Array):
             buffer = xla.copy_to_device(self._buffer, xla.device_of(self._buffer))
         except xla.DeletedBufferError:
             raise self._gone() from None
+        except xla.EngineError as error:
+            failure = xla.original_error(error)
+            raise failure from failure.__cause__
         return ConcreteArray(self.aval, None, buffer, self._device)
 
     def is_deleted(self) -> bool:
@@ -535,7 +538,13 @@ class ConcreteArray(Array):
 
     def unsafe_buffer_pointer(self) -> int:
         """Return the address of the memory."""
-        return self.buffer().unsafe_buffer_pointer()
+        return self._readable().unsafe_buffer_pointer()
+
+    def _readable(self) -> Any:
+        """Return the buffer when its memory is there: the engine ends the process if it could not allocate it."""
+        if self._where().platform == "cpu":
+            self.block_until_ready()
+        return self.buffer()
 
     def on_device_size_in_bytes(self) -> int:
         """Return the size in bytes on its device."""
@@ -549,7 +558,7 @@ class ConcreteArray(Array):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
-        buffer = self.buffer()
+        buffer = self._readable()
         if isinstance(self._device, Sharding):
             if not self._device.is_fully_replicated:
                 raise worded(

@@ -17,6 +17,7 @@ from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.families import IDENTITY, MOVEMENT
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.operands import LoopOperands, WhileOperands
+from sagax._src.core.shardings import unreduced_axes
 from sagax._src.diagnostics.errors import NonFiniteError
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime.array import ConcreteArray, as_array
@@ -123,10 +124,27 @@ def _classify(x: Any) -> str:
     """Classify an array: "nan", "inf", or "" for finite."""
     if not isinstance(x, ConcreteArray) or not dtypes.is_inexact(x.aval.dtype):
         return ""
-    host, settings = x.host(), _thread.settings
+    return next(filter(None, map(_classify_values, _contents(x))), "")
+
+
+def _classify_values(host: np.ndarray) -> str:
+    settings = _thread.settings
     if settings.debug_nans and np.isnan(host).any():
         return "nan"
     return "inf" if settings.debug_infs and np.isinf(host).any() else ""
+
+
+def _is_whole(x: ConcreteArray) -> bool:
+    """Return whether this process can read the elements: not of an array that spans processes, nor of one that is not summed yet."""
+    sharding = x.sharding
+    if unreduced_axes(sharding):
+        return False
+    return sharding.is_fully_addressable or sharding.is_fully_replicated
+
+
+def _contents(x: ConcreteArray) -> list[np.ndarray]:
+    """Return the values that this process has: the elements, or its shards of them, or summands."""
+    return [x.host()] if _is_whole(x) else [s.data.host() for s in x.addressable_shards]
 
 
 # --- the search ----------------------------------------------------------------------------------
@@ -272,13 +290,15 @@ def _error(
     name: str, ins: Sequence[Any], outs: Sequence[Any], traceback: Any, path: tuple = ()
 ) -> NonFiniteError:
     bad = next(x for x in outs if _classify(x))
-    host = bad.host()
+    host = next(filter(_classify_values, _contents(bad)))
     marks = np.isnan(host) if _classify(bad) == "nan" else np.isinf(host)
     at = tuple(int(i) for i in np.argwhere(marks)[0])
     operands = []
     for x in ins:
         if isinstance(x, ConcreteArray) and not dtypes.is_extended(x.aval.dtype):
-            if x.aval.shape == bad.aval.shape:
+            if not (_is_whole(x) and _is_whole(bad)):
+                operands.append(_kind_of(x))
+            elif x.aval.shape == bad.aval.shape:
                 operands.append(f"{x.host()[at]}")
             elif x.aval.shape == ():
                 operands.append(f"{x.host()[()]}")
@@ -288,9 +308,12 @@ def _error(
     return NonFiniteError.found(_classify(bad), name, at, operands, count, path, traceback)
 
 
+def _kind_of(x: ConcreteArray) -> str:
+    return f"{dtypes.name(x.aval.dtype)}{list(x.aval.shape)}"
+
+
 def _range_of(x: ConcreteArray) -> str:
-    host = x.host()
-    kind = f"{dtypes.name(x.aval.dtype)}{list(host.shape)}"
+    host, kind = x.host(), _kind_of(x)
     if host.size == 0 or host.dtype.kind == "c":
         return kind
     return f"{kind} from {host.min()} to {host.max()}"

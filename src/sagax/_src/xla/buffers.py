@@ -192,8 +192,12 @@ def to_numpy(buffer: Any) -> np.ndarray:
     if _wait is not None:
         _wait([buffer])
     try:
+        # XLA ends the process, or never returns, where memory is read that it could not allocate.
+        buffer.block_until_ready()
         # Not np.asarray(buffer): without the buffer protocol that gives an object array, no error.
         return np.asarray(memoryview(buffer))
+    except EngineError:
+        block_all([buffer])  # finds the error to raise
     except BufferError:
         # A type that the protocol does not know, several devices, deleted, or without values.
         pass

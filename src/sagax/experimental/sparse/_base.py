@@ -169,7 +169,8 @@ def check_indices(indices: Any, sizes: tuple, ordered: bool, unique: bool) -> No
     """
     if isinstance(indices, Tracer) or not sizes:
         return
-    found = np.asarray(indices).reshape(-1, *indices.shape[-2:])
+    found = np.asarray(indices)
+    found = found.reshape(math.prod(found.shape[:-2]), *found.shape[-2:])
     padding = (found == np.array(sizes)).any(-1)
     wrong_at = np.argwhere(((found < 0) | (found > np.array(sizes))).any(-1) & ~padding)
     if wrong_at.size:
@@ -234,7 +235,7 @@ def check_pointers(name: str, indptr: Any, indices: Any, size: int, axis: str) -
         return
     pointers = np.asarray(indptr).reshape(-1, indptr.shape[-1])
     found = np.broadcast_to(np.asarray(indices), (*indptr.shape[:-1], indices.shape[-1]))
-    found = found.reshape(-1, indices.shape[-1])
+    found = found.reshape(len(pointers), indices.shape[-1])
     for row, columns in zip(pointers, found, strict=True):
         steps = np.argwhere(np.diff(row, prepend=0) < 0)
         if row[0] or steps.size or row[-1] > len(columns):

@@ -157,6 +157,8 @@ class BCOO(JAXSparse):
     def _like(
         data: Any, indices: Any, shape: Any, ordered: bool = False, unique: bool = False
     ) -> BCOO:
+        # without sparse dimensions all elements have the same index, padding too
+        unique = unique and (indices.shape[-1] > 0 or indices.shape[-2] <= 1)
         return BCOO((data, indices), shape=shape, indices_sorted=ordered, unique_indices=unique)
 
     def todense(self) -> Array:
@@ -690,10 +692,12 @@ def bcoo_squeeze(arr: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     )
     columns = [i for i in range(arr.n_sparse) if i + b not in found]
     rows = snp.squeeze(arr.indices, tuple([d for d in found if d < b]))
-    if len(columns) < arr.n_sparse:  # padding stays padding only if a column is left to show it
+    if len(columns) < arr.n_sparse:  # a column that goes may be the one that shows padding
         inside = lie_within(arr.indices, arr._groups[1])
         inside = snp.squeeze(inside, tuple([d for d in found if d < b]))
         data = snp.where(inside.reshape(*inside.shape, *[1] * (data.ndim - inside.ndim)), data, 0)
+        limit = snp.array(arr._groups[1], rows.dtype)
+        rows = snp.where(inside[..., None], rows, limit)
     shape = tuple([n for i, n in enumerate(arr.shape) if i not in found])
     return arr._like(data, rows[..., columns], shape, arr.indices_sorted, arr.unique_indices)
 

@@ -96,12 +96,13 @@ def lobpcg_standard(
         basis = basis / snp.where(length == 0, 1, length)
         values, vectors = snp.linalg.eigh(basis.T @ basis)
         good = values > 10 * eps * basis.shape[1]
-        return basis @ (vectors * snp.where(good, 1 / snp.sqrt(snp.where(good, values, 1)), 0))
+        scales = snp.where(good, 1 / snp.sqrt(snp.where(good, values, 1)), 0)
+        return basis @ (vectors * scales[None])
 
     def step(state: tuple) -> tuple:
         x, p, values, _, count = state
         ax = multiply(x)
-        residual = ax - x * values
+        residual = ax - x * values[None]
         # the guess stays as it is; the others are made orthogonal to it, twice for rounding
         others = snp.concatenate([residual, p], 1)
         for _ in range(2):
@@ -118,7 +119,7 @@ def lobpcg_standard(
         change = others @ best[k:]
         new, _ = snp.linalg.qr(new)
         values = snp.sum(new * multiply(new), 0)
-        error = snp.linalg.norm(multiply(new) - new * values, axis=0)
+        error = snp.linalg.norm(multiply(new) - new * values[None], axis=0)
         return new, change, values, error, count + 1
 
     def running(state: tuple) -> Any:

@@ -104,9 +104,7 @@ def _transformed(
     """Compute the spectra of all windows: (..., windows, frequencies)."""
     size = window.shape[0]
     starts = np.arange((x.shape[-1] - size) // hop + 1) * hop
-    pieces = trend(x[..., starts[:, None] + np.arange(size)]) * window.astype(
-        np.float64 if x.dtype in (np.float64, np.complex128) else np.float32
-    )
+    pieces = trend(x[..., starts[:, None] + np.arange(size)]) * window.astype(_real(x))
     return snp.fft.rfft(pieces, nfft) if one_sided else snp.fft.fft(pieces, nfft)
 
 
@@ -121,9 +119,14 @@ def _sizes(function: str, nfft: int | None, nperseg: int) -> int:
     return nfft
 
 
-def _frequencies(nfft: int, fs: float, one_sided: bool) -> Any:
+def _real(x: Any) -> Any:
+    """Return the dtype of windows, frequencies and times of a signal: wide ones do not widen what is computed of it."""
+    return np.float64 if x.dtype in (np.float64, np.complex128) else np.float32
+
+
+def _frequencies(x: Any, nfft: int, fs: float, one_sided: bool) -> Any:
     found = np.fft.rfftfreq(nfft, 1 / fs) if one_sided else np.fft.fftfreq(nfft, 1 / fs)
-    return snp.asarray(found, snp.result_type(float))
+    return snp.asarray(found, _real(x))
 
 
 _EXTENSIONS = {"even": "reflect", "odd": "reflect", "constant": "edge", "zeros": "constant"}
@@ -182,11 +185,11 @@ def stft(
         x = snp.pad(x, [*ends, (0, -(x.shape[-1] - nperseg) % hop % nperseg)])
     one_sided = return_onesided and not snp.iscomplexobj(x)
     spectra = _transformed(x, values, hop, nfft, _without_trend(detrend), one_sided)
-    spectra = spectra / abs(values.sum())
+    spectra = spectra / float(abs(values.sum()))
     count = spectra.shape[-2]
     times = (np.arange(count) * hop + (0 if boundary is not None else nperseg / 2)) / fs
     spectra = snp.moveaxis(spectra, -1, axis - 1 if axis < 0 else axis)
-    return _frequencies(nfft, fs, one_sided), snp.asarray(times, snp.result_type(float)), spectra
+    return _frequencies(x, nfft, fs, one_sided), snp.asarray(times, _real(x)), spectra
 
 
 @promotes_freely
@@ -231,7 +234,7 @@ def istft(
     hop = nperseg - noverlap
     inverse = snp.fft.irfft if input_onesided else snp.fft.ifft
     pieces = inverse(spectra, nfft)[..., :nperseg]
-    real = np.float64 if pieces.dtype in (np.float64, np.complex128) else np.float32
+    real = _real(pieces)
     pieces = pieces * (values * values.sum()).astype(real)
     length = nperseg + (count - 1) * hop
     sample_indices = (np.arange(count) * hop)[:, None] + np.arange(nperseg)
@@ -248,7 +251,7 @@ def istft(
         first = freq_axis % Zxx.ndim < time_axis % Zxx.ndim
         x = snp.moveaxis(x, -1, time_axis % Zxx.ndim - (1 if first else 0))
     times = np.arange(x.shape[0]) / fs
-    return snp.asarray(times, snp.result_type(float)), x
+    return snp.asarray(times, real), x
 
 
 @promotes_freely
@@ -320,7 +323,7 @@ def csd(
         power = middle / bias
     else:
         power = snp.mean(power, axis=-2)
-    return _frequencies(nfft, fs, one_sided), snp.moveaxis(power, -1, axis)
+    return _frequencies(x, nfft, fs, one_sided), snp.moveaxis(power, -1, axis)
 
 
 def _median_bias(n: int) -> float:

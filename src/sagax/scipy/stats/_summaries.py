@@ -62,7 +62,7 @@ def mode(
         ordered = snp.sort(row)
         first, end = _equal_ranges(ordered)
         best = snp.argmax(end - first)
-        return ordered[best], (end - first)[best]
+        return ordered[best], (end - first)[best].astype(snp.result_type(int))
 
     x = _base.as_array("mode", a)
     x = x if x.ndim else x.reshape(1)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtype_predicates
+from sagax._src import config
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.arithmetic import abs as absolute
@@ -100,7 +101,7 @@ def qdwh(
 
 def _count(steps: int) -> Any:
     """Convert a number of steps to a weakly typed scalar."""
-    return convert(steps, np.dtype(np.int32), True)
+    return convert(steps, dtypes.default_int(config.current().x64), True)
 
 
 def _weights(lower: float, precision: float) -> list[tuple[float, float, float]]:
