@@ -288,7 +288,7 @@ def linear_call_of_both(x):  # the transpose of the user's gets zeros for what h
 @case
 def custom_root(x):
     a, b = both(x)
-    start = (snp.zeros(4), snp.zeros(4))
+    start = (snp.zeros_like(a), snp.zeros_like(b))
     f = lambda v: (v[0] - a, v[1] - b)  # noqa: E731
     return lax.custom_root(f, start, lambda f, _: (a, b), lambda g, y: y)[0]
 
