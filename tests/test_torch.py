@@ -78,6 +78,8 @@ def test_refused_tensors():
         snp.from_dlpack(torch.ones(3, requires_grad=True))
     with pytest.raises(BufferError, match="conjugate"):
         snp.from_dlpack(torch.tensor([1j]).conj())
+    with pytest.raises(TypeError, match="negated lazily"):
+        snp.from_dlpack(torch.tensor([1j]).conj().imag)
     with pytest.raises(ValueError, match="copy=False forbids"):
         snp.from_dlpack(torch.ones(4, 3).T, copy=False)
 

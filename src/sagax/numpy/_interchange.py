@@ -49,6 +49,14 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             expected="memory of a CPU or of a CUDA device",
         )
     home = devices.devices(platform)[index if platform == "cuda" else 0]
+    # torch's capsules do not tell that the signs are still to be changed
+    if getattr(x, "is_neg", bool)():
+        raise ArgumentError(
+            "the tensor is negated lazily, which DLPack cannot express",
+            function="from_dlpack",
+            got=type(x).__name__,
+            fix="pass tensor.resolve_neg()",
+        )
     try:
         capsule = x.__dlpack__()
     except BufferError as error:  # NumPy has no capsule of a read-only array

@@ -111,7 +111,7 @@ def _mapped(
             return _mapped(f, ins, outs, axis_name, size, spmd_axis_name, sum_match)
 
         def spread_out(axes: Any, tree: Any) -> list:
-            return _spread_out(fun, axes, tree.unflatten([0] * tree.num_leaves))
+            return _spread_out(fun, axes, tree, tree.num_leaves)
 
         axes = _spread_in(fun, in_axes, args, kwargs, vmappables.is_vmappable)
         return vmappables.mapped(make, fun, args, kwargs, axes, out_axes, axis_size, spread_out)

@@ -202,6 +202,7 @@ MESSAGES = {
     "Array has been deleted with shape={str_short}. Its method delete() was called.": "数组已被删除，shape={str_short}。它的方法 delete() 已被调用。",
     "an array of PRNG keys has no NumPy form": "PRNG 密钥的数组没有 NumPy 形式",
     "an array of PRNG keys has no DLPack form": "PRNG 密钥的数组没有 DLPack 形式",
+    "the tensor is negated lazily, which DLPack cannot express": "这个张量的取负被推迟了，DLPack 无法表达",
     "the array must be copied, and copy=False forbids that": "必须复制这个数组，而 copy=False 不允许复制",
     "The truth value of an array with more than one element is ambiguous.": "多于一个元素的数组，其真假是不明确的。",
     "The truth value of an array with no elements is ambiguous.": "没有元素的数组，其真假是不明确的。",
