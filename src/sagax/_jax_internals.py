@@ -161,7 +161,7 @@ class UnfilteredStackTrace(Exception):
 
 
 class SupportsDType(Protocol):
-    """What has a dtype."""
+    """Describe objects that have a dtype."""
 
     @property
     def dtype(self) -> np.dtype:

@@ -269,7 +269,7 @@ def _spread_in(
     return axes
 
 
-def _places(out_tree: Any) -> Any:
+def _structure_of_objects(out_tree: Any) -> Any:
     """Return the structure of the result with an object at each leaf.
 
     Nodes may refuse arrays of wrong shapes, and the mapped axes of the leaves are not moved yet.
@@ -281,7 +281,7 @@ def _places(out_tree: Any) -> Any:
 
 
 def _paths_of(out_tree: Any) -> list:
-    return trees.key_paths(_places(out_tree))
+    return trees.key_paths(_structure_of_objects(out_tree))
 
 
 def _spread_out(fun: Any, out_axes: Any, out_tree: Any, count: int) -> list:
@@ -289,7 +289,7 @@ def _spread_out(fun: Any, out_axes: Any, out_tree: Any, count: int) -> list:
         return out_axes.found
     if out_axes is None or isinstance(out_axes, (int, MappingSpec)):
         return [out_axes] * count
-    result = _places(out_tree)
+    result = _structure_of_objects(out_tree)
     try:
         return trees.broadcast_prefix(out_axes, result, is_leaf=_is_axis)
     except (ValueError, TypeError):
