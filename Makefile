@@ -24,6 +24,7 @@
 #   make attack           interrupts, forks, threads, exits, strangers, damaged files    ARGS="--minutes 30 --seed 7"
 #   make test-beside-jax  the tests in which jax is imported in the same process
 #   make test-tf          the tests of jax2tf with TensorFlow
+#   make test-torch       arrays that travel between sagax and torch; PYTHON chooses an interpreter that torch has a release for
 #   make test-libraries   libraries written for jax, run on sagax, and on jax where .venv-jax exists; prints a table
 #   make test-engines     the tests on the oldest and the newest engine, where their Pythons exist
 #   make gpu              all that needs a GPU of NVIDIA's   ARGS=--dry-run: what needs no driver, and a list of the rest
@@ -44,7 +45,7 @@ PYTHON :=
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
 
-.PHONY: help demo demo-distributed gallery test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-libraries test-types test-lsp test-site stubs package seeds diagnose diagnose-corpora coverage gpu clean
+.PHONY: help demo demo-distributed gallery test test-fast test-settings test-full smoke lint format bench docs soak attack test-engines test-beside-jax test-tf test-torch test-libraries test-types test-lsp test-site stubs package seeds diagnose diagnose-corpora coverage gpu clean
 
 demo: $(VENV)/.with-examples
 	$(PY) examples/digits.py $(ARGS)
@@ -101,6 +102,10 @@ test-tf: .venv-tf/.done
 	@.venv-tf/bin/python $(PIP) install --editable '.[test]'
 	TF_CPP_MIN_LOG_LEVEL=3 .venv-tf/bin/python -m pytest tests/experimental/test_jax2tf.py $(ARGS)
 
+test-torch: .venv-torch/.done
+	@.venv-torch/bin/python $(PIP) install --editable '.[test]'
+	.venv-torch/bin/python -m pytest tests/test_torch.py $(ARGS)
+
 test-libraries: .venv-libraries/.done
 	@.venv-libraries/bin/python $(PIP) install --editable '.[test]'
 	.venv-libraries/bin/python tests/libraries/table.py $(if $(wildcard .venv-jax/.done),--jax .venv-jax/bin/python) $(ARGS)
@@ -132,7 +137,7 @@ test-engines:
 	sh scripts/test_engines.sh $(ARGS)
 
 clean:
-	rm -rf $(VENV) .venv-gpu .venv-gpu-jax .venv-jax .venv-tf .venv-libraries .venv-engine-*
+	rm -rf $(VENV) .venv-gpu .venv-gpu-jax .venv-jax .venv-tf .venv-torch .venv-libraries .venv-engine-*
 
 # The environment. It stays when pyproject.toml changes; what is installed in it is brought up to date.
 $(PY):
@@ -160,6 +165,14 @@ $(VENV)/.with-%: pyproject.toml | $(PY)
 	"$$base" -m venv --clear .venv-libraries
 	@.venv-libraries/bin/python $(PIP) install --no-deps -r tests/libraries/requirements.txt
 	@.venv-libraries/bin/python $(PIP) install numpy scipy
+	@touch $@
+
+# torch, for arrays that travel. Where the package index has builds for CPUs, choose them by PIP_INDEX_URL.
+.venv-torch/.done: pyproject.toml | $(PY)
+	@echo "making .venv-torch with torch"
+	@base="$(PYTHON)"; [ -n "$$base" ] || base=$$($(PY) -c 'import sys; print(sys._base_executable)'); \
+	"$$base" -m venv --clear .venv-torch
+	@.venv-torch/bin/python $(PIP) install torch
 	@touch $@
 
 # TensorFlow, for what hands programs to it. It has no release for the newest Python: PYTHON chooses another.

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import textwrap
+from pathlib import Path
 
 import pytest
+
+import sagax
 
 
 def test_as_jax_gives_sagax_under_jax_names(run_python):
@@ -34,6 +38,78 @@ def test_as_jax_gives_sagax_under_jax_names(run_python):
             raise AssertionError("a missing module was found")
     """
     run_python("-c", textwrap.dedent(program))
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_worker_processes_find_sagax_under_the_name_of_jax(run_python, tmp_path, method):
+    """Before an installed jax, and in modules that only the workers import."""
+    installed = tmp_path / "installed"
+    installed.mkdir()
+    (installed / "jax.py").write_text("raise AssertionError('the installed jax was imported')")
+    (tmp_path / "helper.py").write_text(
+        textwrap.dedent("""
+        import jax.scipy.special
+        import jax
+
+        @jax.jit
+        def square(x):
+            return jax.numpy.sum(x * x)
+        """)
+    )
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+        import multiprocessing
+        import jax
+        import jax.numpy as jnp
+
+        @jax.jit
+        def double(x):
+            return x * 2
+
+        def work(x):
+            import helper
+            assert type(x).__module__.startswith("sagax") and jax.__sagax_alias__
+            return double(helper.square(x)), jax.random.key(3)
+
+        if __name__ == "__main__":
+            with multiprocessing.get_context("{method}").Pool(1) as pool:
+                (out, key), = pool.map(work, [jnp.arange(3.0)])
+            print(out, jax.random.key_data(key))
+        """)
+    )
+    done = run_python(
+        "-m", "sagax", "run", str(script), cwd=tmp_path, env={"PYTHONPATH": path_with(installed)}
+    )
+    assert done.stdout == "10.0 [0 3]\n"
+
+
+def path_with(folder):
+    """The search path for a process, with sagax and a folder on it."""
+    return os.pathsep.join([str(Path(sagax.__file__).parents[1]), str(folder)])
+
+
+def test_functions_that_name_the_module_travel(run_python, tmp_path):
+    """Cloudpickle takes a module by its type, which is one of its own here."""
+    pickled = tmp_path / "pickled"
+    write = f"""
+        import sagax.as_jax
+        import cloudpickle, jax
+        from jax._src import core
+        function = lambda seed: jax.random.normal(jax.random.key(seed)) * core.trace_state_clean()
+        with open({str(pickled)!r}, "wb") as file:
+            cloudpickle.dump((function, jax, core), file)
+        print(float(function(0)))
+    """
+    read = f"""
+        import pickle, sys
+        with open({str(pickled)!r}, "rb") as file:
+            function, jax, core = pickle.load(file)
+        assert sys.modules["jax"] is jax and sys.modules["jax._src.core"] is core
+        print(float(function(0)))
+    """
+    written, found = [run_python("-c", textwrap.dedent(p)).stdout for p in (write, read)]
+    assert written == found
 
 
 def test_as_jax_refuses_when_the_real_jax_is_there(run_python):

@@ -14,7 +14,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -160,6 +160,15 @@ class UnfilteredStackTrace(Exception):
     """The cause that jax attaches to an error whose traceback it cut; sagax attaches none."""
 
 
+class SupportsDType(Protocol):
+    """Describe objects that have a dtype."""
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Return the dtype."""
+        ...
+
+
 class _GlobalState:
     """The state of the process among several, as attributes."""
 
@@ -278,7 +287,7 @@ INTERNALS: dict[str, dict[str, Any]] = {
         "flatten_one_level": trees.flatten_one_level,
         "prefix_errors": prefix_errors,
     },
-    "_src.typing": {"DType": np.dtype, "Shape": Sequence[int]},
+    "_src.typing": {"DType": np.dtype, "Shape": Sequence[int], "SupportsDType": SupportsDType},
     "_src.util": {
         "safe_map": api_util.safe_map,
         "safe_zip": api_util.safe_zip,

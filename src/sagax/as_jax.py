@@ -18,6 +18,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.metadata
 import importlib.util
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from types import FrameType, ModuleType
@@ -30,6 +31,11 @@ from sagax._src.api.jit import JitFunction
 from sagax._src.languages.choice import worded
 
 _OWN = {"__version__": JAX_VERSION, "__version_info__": JAX_VERSION_INFO, "__sagax_alias__": True}
+
+
+def _loaded(name: str) -> ModuleType:
+    """Return a module of `jax` where a pickle is read; importing this module has made `jax` mean sagax there."""
+    return importlib.import_module(name)
 
 
 class _Alias(ModuleType):
@@ -53,6 +59,9 @@ class _Alias(ModuleType):
 
     def __dir__(self) -> Iterable[str]:
         return sorted({*dir(sagax), *_OWN})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.__name__,)
 
 
 class _Loader(importlib.abc.Loader):
@@ -106,6 +115,9 @@ class _Internal(ModuleType):
                 )
             )
         super().__setattr__(name, value)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _loaded, (self.__name__,)
 
     def __dir__(self) -> Iterable[str]:
         public = PUBLIC.get(self.__name__[4:], ())
@@ -227,6 +239,8 @@ def install() -> None:
         typ.__module__ = "jax.dtypes"
     if not any(isinstance(f, _Finder) for f in sys.meta_path):
         sys.meta_path[:0] = [_Finder(), _Metadata()]
+        # worker processes get a copy of sys.path, and find sagax there before an installed jax
+        sys.path.insert(1, os.path.join(os.path.dirname(__file__), "_jax_in_workers"))
 
 
 install()

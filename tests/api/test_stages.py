@@ -154,6 +154,26 @@ def test_what_no_platform_changes_is_lowered_once():
     assert both.as_text().count("stablehlo.case") == 1
 
 
+def test_results_over_an_abstract_mesh_get_devices(eight_devices):
+    """From the mesh that is set, or from the arguments; jax does the same."""
+    sharding = sagax.sharding
+    mesh = sagax.make_mesh((8,), ("x",), (sharding.AxisType.Auto,), devices=eight_devices)
+    wanted = sharding.NamedSharding(mesh.abstract_mesh, sharding.PartitionSpec("x"))
+    expected = sharding.NamedSharding(mesh, sharding.PartitionSpec("x"))
+    double = sagax.jit(lambda x: x * 2, out_shardings=wanted)
+    x = np.arange(8, dtype=np.float32)
+    placed = sagax.device_put(x, sharding.NamedSharding(mesh, sharding.PartitionSpec()))
+    found = [double(placed)]
+    with sagax.set_mesh(mesh):
+        found += [double(x), double(placed), double.lower(x).compile()(x)]
+        found.append(sagax.jit(lambda x: x * 2, in_shardings=wanted, out_shardings=wanted)(x))
+    for out in found:
+        assert out.sharding == expected
+        assert out.tolist() == (2 * x).tolist()
+    with pytest.raises(ValueError, match="abstract mesh has no devices"):
+        double(x + 1)
+
+
 def test_a_function_that_only_maps_over_an_abstract_mesh(eight_devices):
     mesh = sagax.sharding.AbstractMesh((8,), ("x",), (sagax.sharding.AxisType.Auto,))
     spec = sagax.sharding.PartitionSpec("x")

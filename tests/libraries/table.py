@@ -28,7 +28,7 @@ RECORDED = HERE.parent / "data" / "libraries.json"
 
 # the name of a library's package, where that of its distribution is another
 DISTRIBUTIONS = {
-    "haiku": "dm-haiku", "jax_md": "jax-md", "mujoco": "mujoco-mjx", "orbax": "orbax-checkpoint", "ott": "ott-jax",
+    "e3nn_jax": "e3nn-jax", "haiku": "dm-haiku", "jax_md": "jax-md", "mujoco": "mujoco-mjx", "orbax": "orbax-checkpoint", "ott": "ott-jax",
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import io
 import math
 import pickle
+import textwrap
 import warnings
 
 import ml_dtypes
@@ -14,7 +15,7 @@ import sagax.numpy as snp
 from numpy_cases import CREATION, METHODS
 from numpy_rest_cases import refused
 from sagax import errors
-from sagax._src import config
+from sagax._src import config, xla
 
 # --- the recorded expressions ----------------------------------------------------------------------
 
@@ -270,6 +271,76 @@ def test_dlpack():
     np.testing.assert_array_equal(np.from_dlpack(y), y)
     with pytest.raises(errors.ArgumentError, match="__dlpack__"):
         snp.from_dlpack([1, 2])
+
+
+def test_dlpack_of_strided_numbers_that_numpy_does_not_know():
+    class Strided:
+        """Numbers of 16 bits, whose capsule calls them bfloat16, as torch's does."""
+
+        def __dlpack__(self, **_):
+            capsule = numbers.view("uint16").__dlpack__()
+            xla.dlpack._capsule_tensor(capsule).code = 4
+            return capsule
+
+        def __dlpack_device__(self):
+            return (1, 0)
+
+    whole = np.arange(24.0).reshape(2, 3, 4).astype(snp.bfloat16)
+    for numbers in (whole.transpose(2, 0, 1), whole[:, ::2], whole[::-1, :, 1:3], whole[:, :0:-1]):
+        found = snp.from_dlpack(Strided())
+        assert (found.dtype, found.tolist()) == (snp.bfloat16, numbers.tolist())
+        assert snp.from_dlpack(Strided(), copy=True).tolist() == numbers.tolist()
+
+
+def test_dlpack_without_a_copy():
+    memory = np.zeros(64, "float32")
+    start = -memory.ctypes.data % 64 // 4
+    aligned = memory[start : start + 32]
+    shared = snp.from_dlpack(aligned, copy=False)
+    assert np.shares_memory(np.asarray(shared), aligned)
+    read_only = aligned.view()
+    read_only.flags.writeable = False
+    for given in (aligned[1:], aligned[::2], aligned.view("int64"), read_only):
+        with pytest.raises(ValueError, match="copy=False forbids"):
+            snp.from_dlpack(given, copy=False)
+        assert snp.from_dlpack(given).shape == given.shape
+    x = snp.arange(3.0)
+    copied = snp.from_dlpack(x, copy=True)
+    x.delete()
+    assert copied.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_memory_that_others_use_outlives_its_array(run_python, size):
+    """The engine ends the process when it frees such memory, so that this one tries it elsewhere."""
+    program = f"""
+        import gc, warnings
+        import numpy as np
+        import sagax, sagax.numpy as snp
+        warnings.simplefilter("ignore")
+        double = sagax.jit(lambda x: x * 2, donate_argnums=0)
+        for leave in (lambda x: x.delete(), double, lambda x: None):
+            x = sagax.jit(lambda: snp.arange({size}.0) + 1)()
+            seen, capsule = np.from_dlpack(x), x.__dlpack__()
+            out = leave(x)
+            del x
+            gc.collect()
+            others = [snp.zeros({size}) + i for i in range(20)]
+            assert (seen == np.arange({size}) + 1).all()
+            assert out is None or (np.asarray(out) == 2 * seen).all()
+            del seen, capsule
+        print("done")
+    """
+    assert run_python("-c", textwrap.dedent(program)).stdout == "done\n"
+
+
+def test_dlpack_refusals():
+    x = snp.arange(3.0)
+    assert np.from_dlpack(x, device="cpu").tolist() == [0, 1, 2]
+    with pytest.raises(BufferError, match=r"not on \(2, 0\)"):
+        x.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(errors.ArgumentError, match="no DLPack form"):
+        np.from_dlpack(sagax.random.key(0))
 
 
 @pytest.mark.parametrize("name", ["fromfile", "fromiter"])

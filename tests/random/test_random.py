@@ -611,6 +611,12 @@ def test_keys_can_be_pickled(keys):
     assert pickle.loads(pickle.dumps(keys)).dtype is keys.dtype
 
 
+def test_a_pickled_key_is_read_by_a_process_that_has_made_none(run_python):
+    pickled = pickle.dumps(sagax.random.key(3))
+    program = f"import pickle; print(pickle.loads({pickled!r}))"
+    assert "[0 3]" in run_python("-c", program).stdout
+
+
 def test_arrays_filled_with_keys(keys):
     dtype = random.key_dtype()
     same(snp.zeros(2, dtype), np.zeros((2, 2)))

@@ -201,3 +201,28 @@ def test_fibonacci_of_nested_jits_is_linear():
     assert float(jitted(20, 1.0)) == 10946.0
     text = jitted.lower(20, 1.0).as_text()
     assert text.count("func.func") <= 23
+
+
+class Node:
+    """A node that tells what it is made of; some, such as those of e3nn, refuse wrong shapes."""
+
+    seen: list = []
+
+    def __init__(self, x):
+        self.x = x
+        self.seen.append(getattr(x, "shape", None))
+
+
+def test_vmap_makes_nodes_of_final_results_only():
+    """The mapped axis of this result is the second one, before it is moved to the front."""
+    sagax.tree_util.register_pytree_node(Node, lambda n: ((n.x,), None), lambda _, xs: Node(*xs))
+    w = np.ones((2, 3), "float32")
+
+    def f(x):
+        return Node(snp.einsum("uw,ui->wi", w, x))
+
+    for out_axes, expected in ((0, [(5, 3, 1)]), (2, [(3, 1, 5)]), (Node(1), [None, (3, 5, 1)])):
+        Node.seen.clear()
+        out = sagax.vmap(f, out_axes=out_axes)(np.ones((5, 2, 1), "float32"))
+        assert Node.seen[1:] == expected  # the first one is that of the function
+        assert out.x.tolist() == np.full(expected[-1], 2.0).tolist()

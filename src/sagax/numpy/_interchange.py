@@ -12,9 +12,9 @@ from sagax._src import xla
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array
-from sagax._src.diagnostics.errors import ArgumentError, DtypeError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.runtime import devices
-from sagax._src.runtime.array import ConcreteArray
+from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._conversion import asarray, on_device
 
@@ -32,7 +32,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     Array([0, 1, 2], dtype=int32)
     """
     if isinstance(x, Array):
-        return on_device(x, device)
+        return on_device(x.copy() if copy else x, device)
     if not (hasattr(x, "__dlpack__") and hasattr(x, "__dlpack_device__")):
         raise ArgumentError(
             "The array passed to from_dlpack must have __dlpack__ and __dlpack_device__ methods.",
@@ -49,18 +49,58 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
             expected="memory of a CPU or of a CUDA device",
         )
     home = devices.devices(platform)[index if platform == "cuda" else 0]
+    # torch's capsules do not tell that the signs are still to be changed
+    if getattr(x, "is_neg", bool)():
+        raise ArgumentError(
+            "the tensor is negated lazily, which DLPack cannot express",
+            function="from_dlpack",
+            got=type(x).__name__,
+            fix="pass tensor.resolve_neg()",
+        )
     try:
-        buffer = xla.dlpack.from_dlpack(x.__dlpack__(), home)
-    except BufferError:  # not contiguous: NumPy can copy it
+        capsule = x.__dlpack__()
+    except BufferError as error:  # NumPy has no capsule of a read-only array
+        if not isinstance(x, np.ndarray) or x.flags.writeable:
+            raise
+        if copy is False:
+            raise _needs_copy("read-only memory") from error
+        return on_device(asarray(x), device)
+    if copy and platform == "cpu":
+        return on_device(_of_copy(xla.dlpack.copy_to_numpy(capsule)), device)
+    try:
+        if copy is False and platform == "cpu" and not xla.dlpack.is_aligned(capsule):
+            raise _needs_copy("memory that does not begin at a multiple of 64 bytes")
+        buffer = xla.dlpack.from_dlpack(capsule, home)
+    except xla.dlpack.StridedMemoryError as error:
+        if copy is False:
+            raise _needs_copy("memory that is not contiguous") from error
         if platform != "cpu":
             raise
-        return on_device(asarray(np.from_dlpack(x)), device)
+        return on_device(_of_copy(xla.dlpack.copy_to_numpy(capsule)), device)
     aval = intern_aval(tuple(buffer.aval.shape), dtypes.as_dtype(buffer.aval.dtype), False, None)
     array = ConcreteArray(aval, None, buffer)
-    if copy:
-        array = asarray(np.array(array.host()))
     narrow = dtypes.canonicalize_given(array.dtype, _base.x64())
-    return on_device(array if narrow == array.dtype else array.astype(narrow), device)
+    if narrow != array.dtype:
+        if copy is False:
+            raise _needs_copy("numbers of 64 bits, with x64 off")
+        return on_device(array.astype(narrow), device)
+    return on_device(array.copied() if copy else array, device)
+
+
+def _of_copy(x: np.ndarray) -> Array:
+    """Wrap a fresh copy, with 64-bit numbers as 32-bit ones unless x64 is on."""
+    x = x.astype(dtypes.canonicalize_given(x.dtype, _base.x64()), copy=False)
+    x.flags.writeable = False
+    return from_host(x)
+
+
+def _needs_copy(memory: str) -> ArgumentValueError:
+    return ArgumentValueError(
+        "the array must be copied, and copy=False forbids that",
+        function="from_dlpack",
+        got=memory,
+        fix="copy=None copies where it must, copy=True always",
+    )
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sagax._src import config, trees
 from sagax._src.argument_checks.functions import kind_of
 from sagax._src.core.layouts import Format
-from sagax._src.core.meshes import Mesh, PartitionSpec
+from sagax._src.core.meshes import Mesh, PartitionSpec, concrete_mesh
 from sagax._src.core.shardings import (
     NamedSharding,
     Sharding,
@@ -95,7 +95,7 @@ class RequestedShardings:
             if isinstance(given, list):
                 given = tuple(given)
             found = spread(given, dyn_args, f"jit of {self.name}", "in_shardings", "the arguments")
-            self._known[key] = found
+            found = self._known[key] = [*map(_on_current_mesh, found)]
         return found
 
     def attach(
@@ -161,7 +161,19 @@ class RequestedShardings:
                     raise error.attach(
                         function=function, argument=f"out_shardings for {path}"
                     ) from None
-        return found
+        return [*map(_on_current_mesh, found)]
+
+
+def _on_current_mesh(sharding: Any) -> Any:
+    """Give a sharding over an abstract mesh the devices of the current mesh, if that has as many."""
+    mesh = concrete_mesh()
+    return sharding if mesh is None else _on_mesh_of_size(sharding, mesh)
+
+
+def _on_mesh_of_size(sharding: Any, mesh: Mesh) -> Any:
+    if described_devices.is_abstract(sharding) and sharding.mesh.size == mesh.size:
+        return described_devices.on_mesh(sharding, mesh)
+    return sharding
 
 
 def _short(sharding: Sharding) -> str:
@@ -263,6 +275,8 @@ def with_results(target: Any, results: Sequence[Any], count: int) -> tuple[Any, 
     """Return the placement of an executable with requested result shardings, and these shardings."""
     if not any(s is not None for s in results):
         return target, []
+    if isinstance(target, Placement):
+        results = [_on_mesh_of_size(s, target.mesh) for s in results]
     first = next(s for s in results if s is not None)
     if not isinstance(target, Placement):
         single = isinstance(first, SingleDeviceSharding) and first._memory_kind is None

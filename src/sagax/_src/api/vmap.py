@@ -111,7 +111,7 @@ def _mapped(
             return _mapped(f, ins, outs, axis_name, size, spmd_axis_name, sum_match)
 
         def spread_out(axes: Any, tree: Any) -> list:
-            return _spread_out(fun, axes, tree.unflatten([0] * tree.num_leaves))
+            return _spread_out(fun, axes, tree, tree.num_leaves)
 
         axes = _spread_in(fun, in_axes, args, kwargs, vmappables.is_vmappable)
         return vmappables.mapped(make, fun, args, kwargs, axes, out_axes, axis_size, spread_out)
@@ -193,17 +193,14 @@ def _mapped(
             moved = zip(written, written_dims, where, strict=True)
             references.store([batch_transform.move_batch_dim(*x, axis) for x in moved])
         (out_tree,) = cell
-        result = out_tree.unflatten(outs)
-        if len(trees.leaves(result)) > len(outs):  # tangents of integers need no axis
-            result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
-        out_dims_requested = _spread_out(fun, out_axes, result)
+        out_dims_requested = _spread_out(fun, out_axes, out_tree, len(outs))
         moved_outs = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
             x = as_value(x)
             if w is None and d is not None and sum_match:
                 x, d = reduce_sum(x, (d,)), None
             if w is None and d is not None:
-                path = trees.argument_path("out_axes", trees.key_paths(result)[i])
+                path = trees.argument_path("out_axes", _paths_of(out_tree)[i])
                 raise ArgumentValueError(
                     f"at vmap {path}, got axis spec None but output was batched on axis {d}",
                     function="vmap",
@@ -214,7 +211,7 @@ def _mapped(
             if w is not None and not (isinstance(w, MappingSpec) or aval_of(x).is_high):
                 ndim = aval_of(x).ndim + (d is None)
                 if not -ndim <= w < ndim:
-                    path = trees.argument_path("result", trees.key_paths(result)[i])
+                    path = trees.argument_path("result", _paths_of(out_tree)[i])
                     raise ArgumentValueError(
                         f"vmap got inconsistent out_axes: axis {w} is out of bounds for {path} with {ndim} dimensions, the mapped "
                         "one included",
@@ -272,11 +269,27 @@ def _spread_in(
     return axes
 
 
-def _spread_out(fun: Any, out_axes: Any, result: Any) -> list:
+def _structure_of_objects(out_tree: Any) -> Any:
+    """Return the structure of the result with an object at each leaf.
+
+    Nodes may refuse arrays of wrong shapes, and the mapped axes of the leaves are not moved yet.
+    """
+    result = out_tree.unflatten([object() for _ in range(out_tree.num_leaves)])
+    if len(trees.leaves(result)) > out_tree.num_leaves:  # tangents of integers need no axis
+        result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
+    return result
+
+
+def _paths_of(out_tree: Any) -> list:
+    return trees.key_paths(_structure_of_objects(out_tree))
+
+
+def _spread_out(fun: Any, out_axes: Any, out_tree: Any, count: int) -> list:
     if type(out_axes) is vmappables.LateAxes:
         return out_axes.found
     if out_axes is None or isinstance(out_axes, (int, MappingSpec)):
-        return [out_axes] * len(trees.leaves(result))
+        return [out_axes] * count
+    result = _structure_of_objects(out_tree)
     try:
         return trees.broadcast_prefix(out_axes, result, is_leaf=_is_axis)
     except (ValueError, TypeError):

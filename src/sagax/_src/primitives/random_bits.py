@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import functools
+import importlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -130,6 +131,8 @@ def implementation_names() -> list[str]:
 
 
 def _named_dtype(name: str) -> KeyDType:
+    if name not in _implementations:  # a pickle may be read before anything has made a key
+        importlib.import_module("sagax._src.primitives.random_implementations")
     return key_dtype(_implementations[name])
 
 

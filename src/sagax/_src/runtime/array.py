@@ -289,13 +289,12 @@ class ConcreteArray(Array):
 
     def _numpy(self) -> np.ndarray:
         if dtypes.is_extended(self.aval.dtype):
-            raise ArgumentError(
-                "an array of PRNG keys has no NumPy form",
-                function="numpy.asarray",
-                got=self,
-                fix="use sagax.random.key_data(keys) for the numbers in them",
-            )
+            raise self._no_numbers("numpy.asarray", "an array of PRNG keys has no NumPy form")
         return self.host()
+
+    def _no_numbers(self, function: str, text: str) -> ArgumentError:
+        fix = "use sagax.random.key_data(keys) for the numbers in them"
+        return ArgumentError(text, function=function, got=self, fix=fix)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if _dropped:
@@ -558,6 +557,15 @@ class ConcreteArray(Array):
         dl_device: Any = None,
         copy: bool | None = None,
     ) -> Any:
+        if dtypes.is_extended(self.aval.dtype):
+            raise self._no_numbers("__dlpack__", "an array of PRNG keys has no DLPack form")
+        if dl_device is not None and tuple(map(int, dl_device)) != self.__dlpack_device__():
+            raise worded(
+                BufferError(
+                    f"the array lies on DLPack device {self.__dlpack_device__()}, not on {tuple(map(int, dl_device))}; move it "
+                    "there first: sagax.device_put(x, device)"
+                )
+            )
         buffer = self._readable()
         if isinstance(self._device, Sharding):
             if not self._device.is_fully_replicated:

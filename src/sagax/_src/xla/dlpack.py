@@ -53,6 +53,14 @@ _DLPACK_TYPES |= {
 }
 
 
+class StridedMemoryError(BufferError):
+    """The elements of a capsule do not lie side by side in row-major order."""
+
+
+# XLA shares memory of the CPU that begins at a multiple of so many bytes, and copies other.
+_ALIGNMENT = 64
+
+
 def _capsule_tensor(capsule: Any) -> _DLTensor:
     pointer_of = ctypes.pythonapi.PyCapsule_GetPointer
     pointer_of.restype, pointer_of.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
@@ -69,14 +77,7 @@ def _capsule_tensor(capsule: Any) -> _DLTensor:
     raise worded(ValueError("from_dlpack: not a DLPack capsule, or one that was used before"))
 
 
-def _capsule_aval(tensor: _DLTensor) -> EngineAval:
-    shape = tuple(tensor.shape[: tensor.ndim])
-    if tensor.strides:
-        expected = 1
-        for size, stride in zip(reversed(shape), reversed(tensor.strides[: tensor.ndim])):
-            if size > 1 and stride != expected:
-                raise worded(BufferError("from_dlpack: the array is not contiguous; copy it first"))
-            expected *= size
+def _dtype(tensor: _DLTensor) -> np.dtype:
     name = _DLPACK_TYPES.get(tensor.code, "")
     if tensor.code in (0, 1, 2, 4, 5):
         name += str(tensor.bits)
@@ -88,7 +89,47 @@ def _capsule_aval(tensor: _DLTensor) -> EngineAval:
         raise worded(
             BufferError(f"from_dlpack: no such type: code {tensor.code}, {tensor.bits} bits")
         )
-    return EngineAval(shape, dtype)
+    return dtype
+
+
+def _capsule_aval(tensor: _DLTensor) -> EngineAval:
+    shape = tuple(tensor.shape[: tensor.ndim])
+    if tensor.strides:
+        expected = 1
+        for size, stride in zip(reversed(shape), reversed(tensor.strides[: tensor.ndim])):
+            if size > 1 and stride != expected:
+                raise worded(
+                    StridedMemoryError("from_dlpack: the array is not contiguous; copy it first")
+                )
+            expected *= size
+    return EngineAval(shape, _dtype(tensor))
+
+
+def is_aligned(capsule: Any) -> bool:
+    """Tell whether XLA shares the memory of a capsule on the CPU; it copies what it does not."""
+    tensor = _capsule_tensor(capsule)
+    return ((tensor.data or 0) + tensor.byte_offset) % _ALIGNMENT == 0
+
+
+def copy_to_numpy(capsule: Any) -> np.ndarray:
+    """Copy what a capsule on the CPU describes, with any strides, to a NumPy array in row-major order.
+
+    NumPy's own `from_dlpack` knows only its own types. The capsule stays unused.
+    """
+    tensor = _capsule_tensor(capsule)
+    shape, dtype = tuple(tensor.shape[: tensor.ndim]), _dtype(tensor)
+    if 0 in shape or not tensor.strides:
+        strides = None
+        low, high = 0, int(np.prod(shape)) * dtype.itemsize
+    else:
+        strides = tuple([stride * dtype.itemsize for stride in tensor.strides[: tensor.ndim]])
+        ends = [(size - 1) * stride for size, stride in zip(shape, strides)]
+        low = sum(end for end in ends if end < 0)
+        high = sum(end for end in ends if end > 0) + dtype.itemsize
+    if low == high:
+        return np.empty(shape, dtype)
+    memory = (ctypes.c_char * (high - low)).from_address(tensor.data + tensor.byte_offset + low)
+    return np.array(np.ndarray(shape, dtype, memory, -low, strides), order="C")
 
 
 def to_dlpack(
@@ -105,6 +146,8 @@ def to_dlpack(
     """
     if buffer.is_deleted():
         raise deleted_error(buffer)
+    # a second owner: the engine aborts if the last one deletes its array while others use the memory
+    buffer = buffer._rewrap_with_aval_and_sharding(buffer.aval, buffer._sharding)
     extra = {} if BEFORE_0_12 else {"max_version": max_version, "copied": copied}
     try:
         return xla_extension.buffer_to_dlpack_managed_tensor(buffer, stream=stream, **extra)
@@ -116,7 +159,7 @@ def to_dlpack(
 def from_dlpack(capsule: Any, device: Any) -> Any:
     """Make a buffer of the capsule's memory, or of a copy if that is not aligned to 64 bytes.
 
-    The capsule must describe memory of `device`, contiguous in row-major order: else BufferError.
+    The capsule must describe memory of `device`, contiguous in row-major order: else StridedMemoryError.
     """
     aval = _capsule_aval(_capsule_tensor(capsule))
     try:

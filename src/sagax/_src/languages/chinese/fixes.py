@@ -211,6 +211,8 @@ FIXES = {
     "evaluate `{_short}` for each call, and pass it": "每次调用时求 `{_short}` 的值，并传入",
     "evaluate `{_short}` for each call, and pass it, as a static argument": "每次调用时求 `{_short}` 的值，并作为静态参数传入",
     "draw from a key, which each call makes anew: other numbers than before": "由密钥生成随机数，每次调用使用新的密钥：与之前的数不同",
+    "pass tensor.resolve_neg()": "传入 tensor.resolve_neg()",
+    "copy=None copies where it must, copy=True always": "copy=None 在必要时复制，copy=True 总是复制",
     "copy the array: a view of a device array cannot be written to": "复制数组：不能写入设备数组的视图",
     "make it {said}, the dtype that the function was made for": "改为 {said}，即建立函数时的数据类型",
     "return the tangent as {expected}, the dtype of the result": "以结果的数据类型 {expected} 返回切向量",

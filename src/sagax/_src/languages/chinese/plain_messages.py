@@ -65,6 +65,7 @@ PLAIN_MESSAGES = {
     "len() of unsized object: the array has shape ()": "对没有长度的对象使用 len()：数组的形状是 ()",
     "iteration over a 0-d array": "不能迭代 0 维数组",
     "a buffer cannot describe elements of {name}; use numpy.asarray(x)": "缓冲区不能描述 {name} 元素；请使用 numpy.asarray(x)",
+    "the array lies on DLPack device {device}, not on {other}; move it there first: sagax.device_put(x, device)": "数组位于 DLPack 设备 {device}，而不是 {other}；请先移动它：sagax.device_put(x, device)",
     "an array that is divided among {count} devices has no DLPack form; use its parts, x.addressable_shards[i].data, or sagax.device_put(x, device)": "分布在 {count} 个设备上的数组没有 DLPack 形式；请使用它的分片 x.addressable_shards[i].data，或 sagax.device_put(x, device)",
     "{kind} object has no attribute {name}; use {instead}": "{kind} 对象没有属性 {name}；请使用 {instead}",
     "module {module} has no attribute {name}; use {instead}": "模块 {module} 没有属性 {name}；请使用 {instead}",
