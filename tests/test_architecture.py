@@ -310,6 +310,23 @@ def patches(house: House) -> list[str]:
 PATCHES = {"sagax._autofix.reference_run", "sagax.as_jax"}
 
 
+# Python code that runs where an object dies loses exceptions of signal handlers: `weak_tables` has none.
+# These two are not imported by programs that run.
+COLLECTIONS_OF_WEAKREF = {"sagax._autofix.runtime_checks", "sagax.experimental.roofline._results"}
+
+
+def test_no_python_code_runs_where_objects_die(house):
+    names = ("WeakKeyDictionary", "WeakValueDictionary", "WeakSet")
+    users = {
+        module
+        for module, (source, _) in house.modules.items()
+        for node in ast.walk(ast.parse(source))
+        if (isinstance(node, ast.Attribute) and node.attr in names)
+        or (isinstance(node, ast.Name) and node.id in names)
+    }
+    assert users == COLLECTIONS_OF_WEAKREF
+
+
 def test_files_are_short_enough(house):
     assert too_long(house) == [], "a file this long has two duties: make it a folder of that name"
 

@@ -23,6 +23,10 @@ def test_each_attack_is_tried():
     assert TRIES.keys() == ATTACKS.keys()
 
 
+# Other libraries' tables (hypothesis has some) run Python code where a function dies, in which exceptions are lost.
+@pytest.mark.filterwarnings(
+    r"ignore:Exception ignored in. <function WeakKeyDictionary:pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_nothing_breaks(name):
     attack = ATTACKS[name](random.Random(0))

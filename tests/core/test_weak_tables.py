@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gc
+import sys
 import threading
+import weakref
 
-from sagax._src.weak_tables import InternTable, WeakBag
+import pytest
+
+from sagax._src.weak_tables import InternTable, WeakBag, WeakKeyTable
 
 
 class Thing:
@@ -78,3 +82,35 @@ print(arrived)
 """
     done = run_python("-c", script)
     assert (done.stdout.strip(), done.stderr) == ("60", "")
+
+
+def test_a_value_lives_as_long_as_its_object():
+    table: WeakKeyTable[Thing, Thing] = WeakKeyTable()
+    key, value = Thing(), Thing()
+    table[key] = value
+    assert key in table and table[key] is value and table.get(key) is value
+    assert table.setdefault(key, Thing()) is value
+    assert table.get(Thing()) is None and Thing() not in table
+    seen = weakref.ref(value)
+    del value, key
+    gc.collect()
+    assert len(table) == 0 and table.values() == [] and seen() is None
+    with pytest.raises(KeyError):
+        table[Thing()]
+    with pytest.raises(TypeError):
+        table[3] = Thing()
+
+
+def test_no_python_code_runs_where_an_object_dies():
+    table: WeakKeyTable[Thing, int] = WeakKeyTable()
+    keys = [Thing() for _ in range(50)]
+    for i, key in enumerate(keys):
+        table[key] = i
+    called = []
+    sys.setprofile(lambda frame, event, _: called.append(event))
+    try:
+        keys.clear()
+    finally:
+        sys.setprofile(None)
+    assert len(table) == 1  # `key` is still the last one
+    assert "call" not in called

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import types
 import warnings
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -20,6 +19,7 @@ from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.spans import display_path, is_sagax, is_user_file, user_span
 from sagax._src.diagnostics.wording import bilingual
 from sagax._src.function_analysis import free_variables
+from sagax._src.weak_tables import WeakKeyTable
 
 
 class Conversion(NamedTuple):
@@ -39,7 +39,7 @@ class Converter:
 
     def __init__(self, max_steps: int | None) -> None:
         self._max_steps = max_steps
-        self._converted: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        self._converted: WeakKeyTable[Any, Any] = WeakKeyTable()
         self._operators: list[Operators] = []
         self._codes: dict[int, types.CodeType] = {}  # converted code, with inner functions
 

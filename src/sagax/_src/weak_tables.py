@@ -13,6 +13,7 @@ from collections.abc import Hashable, Iterator
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+V = TypeVar("V")
 
 
 class WeakBag(Generic[T]):
@@ -64,6 +65,43 @@ class InternTable(Generic[T]):
     def __len__(self) -> int:
         """Count the objects, and those that died since the last was added."""
         return len(self.refs)
+
+
+class WeakKeyTable(Generic[T, V]):
+    """Values by object, as long as the object lives; equal objects have one value.
+
+    Raises TypeError for objects that have no hash or no weak references.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self) -> None:
+        # A reference is hashed when it is stored, and finds its entry when its object has died.
+        self._values: dict[weakref.ref[T], V] = {}
+
+    def __setitem__(self, item: T, value: V) -> None:
+        self._values[weakref.ref(item, self._values.pop)] = value
+
+    def __getitem__(self, item: T) -> V:
+        return self._values[weakref.ref(item)]
+
+    def __contains__(self, item: T) -> bool:
+        return weakref.ref(item) in self._values
+
+    def get(self, item: T) -> V | None:
+        """Return the value of an object, or None."""
+        return self._values.get(weakref.ref(item))
+
+    def setdefault(self, item: T, value: V) -> V:
+        """Return the value of an object, which becomes `value` if it has none."""
+        return self._values.setdefault(weakref.ref(item, self._values.pop), value)
+
+    def values(self) -> list[V]:
+        """List the values."""
+        return list(self._values.values())
+
+    def __len__(self) -> int:
+        return len(self._values)
 
 
 class _KeyedRef(weakref.ref):

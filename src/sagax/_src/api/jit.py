@@ -8,7 +8,6 @@ import functools
 import sys
 import time
 import types
-import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -51,7 +50,7 @@ from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
 from sagax._src.runtime.eager import remember
 from sagax._src.runtime.placements import Placement, in_context
-from sagax._src.weak_tables import WeakBag
+from sagax._src.weak_tables import WeakBag, WeakKeyTable
 from sagax._src.xla import Device
 
 if TYPE_CHECKING or lazy_imports():
@@ -106,7 +105,7 @@ class _Caches:
         self.lock = fork_locks.reentrant_lock()
 
 
-_by_function: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+_by_function: WeakKeyTable[Any, dict] = WeakKeyTable()
 _by_meaning: OrderedDict[tuple, _Caches] = OrderedDict()
 _MEANINGS = 256
 _TRACING = "/jax/core/compile/jaxpr_trace_duration"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import inspect
 import types
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sagax._src import trees
+from sagax._src.weak_tables import WeakKeyTable
 
 # Not an lru_cache: that would keep the functions, and their free variables, alive.
-_signatures: weakref.WeakKeyDictionary[Any, inspect.Signature | None] = weakref.WeakKeyDictionary()
+_signatures: WeakKeyTable[Any, inspect.Signature | None] = WeakKeyTable()
 
 
 def signature(fun: Any) -> inspect.Signature | None:

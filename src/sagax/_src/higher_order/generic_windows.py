@@ -7,7 +7,6 @@ a composite that maps those jaxprs over arrays.
 from __future__ import annotations
 
 import functools
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -40,6 +39,7 @@ from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.structural import broadcast, reshape, transpose
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.transforms.batch import BatchAxis, batch_flat, move_batch_dim
+from sagax._src.weak_tables import WeakKeyTable
 
 # Jaxprs on scalars, mapped over arrays ------------------------------------------------------------
 
@@ -311,7 +311,7 @@ def _initial(x: Any, init: Any) -> Any:
 
 
 # A function that combines scalars is staged once, so that caches of executables hit.
-_staged_jaxprs: weakref.WeakKeyDictionary[Any, dict] = weakref.WeakKeyDictionary()
+_staged_jaxprs: WeakKeyTable[Any, dict] = WeakKeyTable()
 
 
 def _staged(

@@ -39,5 +39,7 @@ def ppf(q: Any, p: Any) -> Array:
     found = snp.where(q <= 1 - p, 0, 1)
     ok = (q >= 0) & (q <= 1) & (p >= 0) & (p <= 1)
     found = snp.where(ok, found, snp.nan)
+    if snp.asarray(q).weak_type and snp.asarray(p).weak_type:  # of Python numbers, as is the result
+        return found
     dtype = snp.result_type(q, p)
     return found.astype(dtype) if snp.issubdtype(dtype, snp.inexact) else found
