@@ -591,7 +591,7 @@ def trace(
     if out is not None:
         refuse_out("trace", out)
     if isinstance(offset, Tracer) and offset.concrete() is None and _is_integer(offset.aval):
-        a, aval = with_aval("trace", a)
+        a, _ = with_aval("trace", a)
         x = moveaxis(a, (axis1, axis2), (-2, -1))
         rows, columns = matrix_indices("trace", x.shape[-2], x.shape[-1], offset)
         on_it = _base.broadcast_to(eq_p.bind(rows, columns), x.shape)
