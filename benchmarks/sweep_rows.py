@@ -387,6 +387,13 @@ def _call_forms(library: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
         return state[0]
 
     yield "donated", donated
+    scaled_step = jit(lambda a, k: a * k, donate_argnums=0)
+
+    def donated_with_number() -> Any:
+        state[0] = scaled_step(state[0], 1.0)
+        return state[0]
+
+    yield "donated, and a number", donated_with_number
     closed = jit(lambda a: a + y)
     yield "closure", lambda: closed(x)
 
@@ -430,6 +437,6 @@ def call_forms(library: Any) -> dict[str, Callable[[], Any]]:
 
 CALL_FORMS = (
     "device arrays|NumPy arrays|Python float|Python int|Python bool|NumPy scalar|keyword arguments|static by position|static by name"
-    "|pytree of device arrays|pytree of NumPy arrays|pytree of numbers|donated|closure|method|partial|list of 100 arrays|100 results"
+    "|pytree of device arrays|pytree of NumPy arrays|pytree of numbers|donated|donated, and a number|closure|method|partial|list of 100 arrays|100 results"
     "|big aligned NumPy array|big unaligned NumPy array|float64 NumPy array|nested jit|10 x 10 product"
 ).split("|")

@@ -242,6 +242,31 @@ def test_one_buffer_donated_and_used():
     np.testing.assert_array_equal(x, np.ones((2, 3)))
 
 
+def test_numbers_donated_by_one_call_serve_the_others():
+    step = sagax.jit(lambda n, m: (n + 1, m), donate_argnums=0)
+    double, same = sagax.jit(lambda n: n * 2), sagax.jit(lambda n: n)
+    for _ in range(3):
+        assert [float(x) for x in step(5.5, 5.5)] == [6.5, 5.5]
+        assert float(double(5.5)) == 11.0
+    kept = same(5.5)
+    assert float(sagax.jit(lambda n: n - 1, donate_argnums=0)(kept)) == 4.5
+    assert float(double(5.5)) == 11.0 and float(same(5.5)) == 5.5
+
+
+def test_numbers_beside_donated_arrays_are_made_once():
+    scale = sagax.jit(lambda x, k: x * k, donate_argnums=0)
+    x = fresh()
+    for _ in range(3):
+        x = scale(x, 2.0)
+    np.testing.assert_array_equal(x, np.full((2, 3), 8.0))
+    state = {"count": 0, "w": fresh()}
+    grow = sagax.jit(lambda s: {"count": s["count"] + 1, "w": s["w"] * 2}, donate_argnums=0)
+    for expected in (1, 1, 1):
+        grown = grow({"count": 0, "w": fresh()})
+        assert int(grown["count"]) == expected
+    assert state["count"] == 0 and int(grow(grow(state))["count"]) == 2
+
+
 def test_a_static_argument_has_no_memory():
     with pytest.raises(ValueError, match="static"):
         sagax.jit(add, donate_argnums=0, static_argnums=0)

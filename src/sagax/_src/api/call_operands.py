@@ -151,17 +151,17 @@ def clear() -> None:
     _numbers.clear()
 
 
-def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | Ref | None:
+def from_host(x: Any, settings: Settings) -> ConcreteArray | Ref | None:
     """Convert a host operand to an array; None: the general path has to do it. A reference stays one.
 
-    With `shared`, equal numbers may be the same array: it must not be donated.
+    Equal numbers may be the same array: whoever donates it takes `unshared` of it.
     """
     if settings.default_device is not None or settings.transfer_guard_host_to_device is not None:
         return None
     kind = type(x)
     if kind is np.ndarray or kind in _NUMPY_SCALARS:
         scalar = None
-        if shared and kind in _HASHED_SCALARS:
+        if kind in _HASHED_SCALARS:
             scalar = kind, x or repr(x), settings.x64  # zeros have a sign
             array = _numbers.get(scalar)
             if array is not None:
@@ -189,14 +189,14 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | Ref |
     if kind is not float and kind is not int and kind is not bool:
         return None
     key = kind, x or repr(x), settings.x64  # zeros have a sign
-    array = _numbers.get(key) if shared else None
+    array = _numbers.get(key)
     if array is None:
         try:
             array = from_scalar(x, kind, settings.x64)
         except OverflowError:  # the general path raises it, and names the argument
             return None
         array.buffer()
-        if shared and x == x:  # nan would be added each time
+        if x == x:  # nan would be added each time
             _remember(key, array)
     return array
 
@@ -204,7 +204,13 @@ def from_host(x: Any, settings: Settings, shared: bool) -> ConcreteArray | Ref |
 def _remember(key: tuple, array: ConcreteArray) -> None:
     if len(_numbers) >= _LIMIT:
         _numbers.clear()
+    array._is_shared = True
     _numbers[key] = array
+
+
+def unshared(array: ConcreteArray) -> ConcreteArray:
+    """Return an array that may be donated: a copy, if other calls are given `array` for an equal number."""
+    return array.copied() if getattr(array, "_is_shared", False) else array
 
 
 __all__ = [
@@ -215,4 +221,5 @@ __all__ = [
     "from_host",
     "note_types",
     "static_part",
+    "unshared",
 ]

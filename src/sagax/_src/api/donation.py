@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sagax._src import source_stacks, trees, xla
+from sagax._src.api.call_operands import unshared
 from sagax._src.core.jaxpr import ClosedJaxpr
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.cautions import DonationWarning
@@ -142,15 +143,28 @@ class Donation:
     """Donate arrays at each call of a compiled function.
 
     `names` are those of all arguments; `donated` are the positions of the arrays whose buffers
-    results reuse.
+    results reuse; `scalars` are those of them that may be numbers of Python.
     """
 
-    __slots__ = ("donated", "fun", "names")
+    __slots__ = ("donated", "fun", "names", "scalars")
 
-    def __init__(self, fun: Any, names: Sequence[str], donated: Iterable[int]) -> None:
+    def __init__(
+        self, fun: Any, names: Sequence[str], donated: Iterable[int], avals: Sequence[Any] = ()
+    ) -> None:
         self.fun = fun
         self.names = tuple(names)
         self.donated = tuple(donated)
+        self.scalars = tuple([i for i in self.donated if avals and avals[i].shape == ()])
+
+    def own_numbers(self, arrays: Sequence[Any], buffers: list | None = None) -> Sequence[Any]:
+        """Return `arrays` with copies of donated ones that other calls are given for equal numbers."""
+        for i in self.scalars:
+            array = unshared(arrays[i])
+            if array is not arrays[i]:
+                arrays = [*arrays[:i], array, *arrays[i + 1 :]]
+                if buffers is not None:
+                    buffers[i] = array.buffer()
+        return arrays
 
     def check(self, buffers: Sequence[Any], hidden: Sequence[Any] = ()) -> None:
         """Raise if a donated buffer is also used by another argument of the same call.
@@ -184,7 +198,9 @@ class Donation:
     def wrap_entry(self, entry: Callable) -> Callable:
         """Wrap `entry`, a call of an executable on several devices, to donate its arrays."""
 
-        def call_and_give(bufs: list, arrays: list) -> Any:
+        def call_and_give(bufs: list, arrays: Sequence[Any]) -> Any:
+            if self.scalars:
+                arrays = self.own_numbers(arrays)
             self.check([a.buffer() for a in arrays])
             result = entry(bufs, arrays)
             self.mark_donated(arrays)

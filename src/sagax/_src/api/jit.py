@@ -352,7 +352,7 @@ class JitFunction:
                 arrays, bufs = [], []
                 for x in leaves:
                     if type(x) is not ConcreteArray:
-                        x = from_host(x, settings, not self._donates)
+                        x = from_host(x, settings)
                         if x is None:
                             return self._general(args, kwargs)
                     where = x._device
@@ -781,11 +781,11 @@ class JitFunction:
         traced.seconds = 0.0  # counted
         unflatten = traced.out_tree.unflatten
         target = self._device if self._device is not None else committed
+        names, avals = traced.closed.jaxpr.debug_info.arg_names, traced.closed.in_avals
         if compiled.out_shardings is not None:
             entry = sharded_entry(compiled, consts, unflatten)
             if aliases:
-                names = traced.closed.jaxpr.debug_info.arg_names
-                entry = donation.Donation(self._fun, names, aliases).wrap_entry(entry)
+                entry = donation.Donation(self._fun, names, aliases, avals).wrap_entry(entry)
             return self._watched(call_paths.noted(entry), traced, consts, bool(aliases))
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
@@ -795,10 +795,12 @@ class JitFunction:
         if not seen:
             return self._watched(entry, traced, consts, bool(aliases))
 
-        donating = donation.Donation(self._fun, traced.closed.jaxpr.debug_info.arg_names, seen)
+        donating = donation.Donation(self._fun, names, seen, avals)
         hidden = [x.buffer() for x in consts]
 
-        def call_and_give(bufs: list, arrays: list) -> Any:
+        def call_and_give(bufs: list, arrays: Sequence[Any]) -> Any:
+            if donating.scalars:
+                arrays = donating.own_numbers(arrays, bufs)
             donating.check(bufs, hidden)
             result = entry(bufs, arrays)
             donating.mark_donated(arrays)

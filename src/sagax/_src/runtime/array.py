@@ -105,6 +105,7 @@ class ConcreteArray(Array):
         "_device",
         "_donation",
         "_host",
+        "_is_shared",
         "_shards",
         "aval",
     )
