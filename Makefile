@@ -58,7 +58,7 @@ test: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -n $(JOBS) --maxschedchunk 500 $(ARGS)
 
 test-full: $(VENV)/.with-examples $(VENV)/.with-test
-	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/lowering/test_compile_growth.py tests/autofix/test_explain.py tests/autofix/test_proof.py tests/primitives/test_laws.py tests/test_strangers.py -n $(JOBS) $(ARGS)
+	FULL=1 $(PY) -m pytest tests/api/test_export_random.py tests/lowering/test_exact.py tests/lowering/test_compile_growth.py tests/autofix/test_explain.py tests/autofix/test_proof.py tests/primitives/test_laws.py tests/random/test_values.py tests/test_strangers.py -n $(JOBS) $(ARGS)
 
 test-fast: $(VENV)/.with-examples $(VENV)/.with-test
 	$(PY) -m pytest -m "smoke or not (slow or process)" -n $(JOBS) -q $(ARGS)
