@@ -278,7 +278,10 @@ def test_text_json_and_page(tmp_path):
 def test_reports_say_how_far_off_the_worst_case_was():
     path = Path(__file__).parents[2] / "benchmarks" / "results" / "plan.json"
     results = json.loads(path.read_text(encoding="utf-8"))
-    steps = [r["measured"] / r["worst"] for rows in results["measured"].values() for r in rows]
+    rows = [r for found in results["measured"].values() for r in found]
+    for r in rows:
+        assert min(r["shares"]) - 1e-4 <= r["measured"] / r["worst"] <= max(r["shares"]) + 1e-4
+    steps = [share for r in rows for share in r["shares"]]
     runs = [r["worst"] / r["published"] for r in results["published"].values()]
     for shares, (low, high) in ((steps, timing.MEASURED), (runs, timing.PUBLISHED)):
         assert low <= min(shares) <= low + 0.01
