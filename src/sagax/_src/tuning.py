@@ -129,6 +129,11 @@ SMALL_CHOLESKY_MIN_COUNT = 64
 # 300. At 60 heat-grad takes 1.54 of its time, at 150 a third of the gain is lost.
 # Rows: heat-grad, rnn-grad, cnn-grad, fused.
 UNROLL_THRESHOLD = 100
+# The same where most work is the reduction of columns of integers or booleans: LLVM's own. Rows: op-any, op-max.
+COLUMNS_UNROLL_THRESHOLD = 300
+# Elements of such columns from which on it is used, and the other operations for each. Rows: op-any, op-max.
+COLUMNS_MIN_ELEMENTS = 1 << 12
+COLUMNS_MAX_OTHER_WORK = 16
 
 # Equations from which on a jaxpr is searched for repetitions; shorter ones do not even load the pass.
 # Rows: first-result, new-shapes.

@@ -154,7 +154,7 @@ def clear() -> None:
 def from_host(x: Any, settings: Settings) -> ConcreteArray | Ref | None:
     """Convert a host operand to an array; None: the general path has to do it. A reference stays one.
 
-    Equal numbers may be the same array: whoever donates it takes `unshared` of it.
+    Equal numbers may be the same array: donate `unshared` of it.
     """
     if settings.default_device is not None or settings.transfer_guard_host_to_device is not None:
         return None

@@ -150,6 +150,8 @@ KEPT_NANS = "kept nans"
 REWRITTEN_SORTS = "rewritten sorts"
 # The elements that it sorts, and its other work.
 SORTING_WORK = "sorting work"
+# The elements that it reduces along columns and rows, and its other work.
+REDUCING_WORK = "reducing work"
 # With unrolled Python loops as scans.
 REROLLED = "rerolled"
 # (device or placement, settings) The executable.

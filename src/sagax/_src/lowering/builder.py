@@ -463,8 +463,8 @@ class Builder:
     def reduce_extremum(self, combine: str, x: Value, init: Any, axes: Sequence[int]) -> Value:
         """Reduce `x` to maxima or minima, which are NaN where an element is.
 
-        Where XLA loses NaNs, a sum of magnitudes tells of them: scaled so that it does not overflow, it is NaN if
-        and only if an element is.
+        Where XLA loses NaNs, a sum of squares tells of them: it may be infinite, and is NaN if and only if an
+        element is.
         """
         found = self.reduce(combine, x, init, axes)
         if self.module.platform != "cpu" or not xla.loses_nans:
@@ -474,9 +474,7 @@ class Builder:
             static and x.aval.size < tuning.LEAST_SIZE_THAT_LOSES_NAN
         ):
             return found
-        size = self.op("abs", [x], x.aval)
-        scaled = self.op("multiply", [size, self.full(2.0**-40, x.aval)], x.aval)
-        total = self.reduce("add", scaled, 0, axes)
+        total = self.reduce("add", self.op("multiply", [x, x], x.aval), 0, axes)
         return self.select(self.compare("NE", total, total), self.full(np.nan, found.aval), found)
 
     @property

@@ -42,7 +42,7 @@ from sagax._src.transforms.prune import prune_jaxpr, used_inputs
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.lowering import effect_tokens as token_lowering
     from sagax._src.lowering import module as lowering
-    from sagax._src.lowering import passes, several_platforms
+    from sagax._src.lowering import passes, several_platforms, unrolling
     from sagax._src.runtime import compilation_cache
     from sagax._src.runtime.key_reuse import watch
     from sagax._src.transforms import discharge
@@ -149,14 +149,14 @@ class Lowered:
             )
 
 
-def _unroll_threshold(settings: config.Settings) -> int | None:
-    """Return the size up to which loops are unrolled on the CPU; None: LLVM's default.
+def _unroll_threshold(jaxpr: Jaxpr, settings: config.Settings) -> int | None:
+    """Return the size up to which loops of a jaxpr are unrolled on the CPU; None: LLVM's default.
 
     Exact jaxprs use LLVM's default, and XLA_FLAGS has priority.
     """
     if settings.exact is True or "unroll-threshold" in os.environ.get("XLA_FLAGS", ""):
         return None
-    return settings.unroll_threshold
+    return unrolling.unroll_threshold(jaxpr, settings.unroll_threshold)
 
 
 def _loops_in_steps(options: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -203,7 +203,10 @@ class Compiled:
         settings = config.thread.settings
         if settings.exact is True and "stablehlo.while" in lowered.text:
             options = _loops_in_steps(options)
-        if b.platform == "cpu" and (threshold := _unroll_threshold(settings)) is not None:
+        if (
+            b.platform == "cpu"
+            and (threshold := _unroll_threshold(lowered.jaxpr, settings)) is not None
+        ):
             options = {xla.compile_options.UNROLL_THRESHOLD: threshold, **options}
         sharded = lowered.shardings
         if sharded is not None:
