@@ -362,6 +362,17 @@ def test_printing():
 # --- scalar types --------------------------------------------------------------------------------
 
 
+def test_scalar_types_equal_no_other_values():
+    """NumPy reads None, texts and Python's types as dtypes; a scalar type is none of them, as in jax."""
+    assert snp.float64 == np.float64 == snp.float64.dtype
+    assert snp.bfloat16 == ml_dtypes.bfloat16
+    for other in (None, "float64", "f8", float, np.float32, snp.float32, 1.0, object):
+        assert not snp.float64 == other
+        assert snp.float64 != other
+    assert snp.bool == np.bool_
+    assert not any(snp.bool == other for other in (bool, "bool", None))
+
+
 def test_scalar_types():
     assert snp.float32 == np.float32 == snp.float32.dtype
     assert snp.float32 != snp.float16
