@@ -362,6 +362,17 @@ def test_printing():
 # --- scalar types --------------------------------------------------------------------------------
 
 
+def test_scalar_types_equal_no_other_values():
+    """NumPy reads None, texts and Python's types as dtypes; a scalar type is none of them, as in jax."""
+    assert snp.float64 == np.float64 == snp.float64.dtype
+    assert snp.bfloat16 == ml_dtypes.bfloat16
+    for other in (None, "float64", "f8", float, np.float32, snp.float32, 1.0, object):
+        assert not snp.float64 == other
+        assert snp.float64 != other
+    assert snp.bool == np.bool_
+    assert not any(snp.bool == other for other in (bool, "bool", None))
+
+
 def test_scalar_types():
     assert snp.float32 == np.float32 == snp.float32.dtype
     assert snp.float32 != snp.float16
@@ -393,6 +404,16 @@ def test_questions_about_types():
     assert snp.isscalar("text")
 
 
+@pytest.mark.parametrize("k", [2**31 - 1, 2**31, 2**40, -(2**31), -(2**31) - 1, -(2**40), 3, -2])
+def test_diagonal_far_outside(k):
+    """A diagonal outside of the matrix may be as far out as a Python int says."""
+    ones = np.ones((2, 3))
+    np.testing.assert_array_equal(snp.eye(2, 3, k), np.eye(2, 3, k))
+    np.testing.assert_array_equal(snp.tri(2, 3, k), np.tri(2, 3, k))
+    np.testing.assert_array_equal(snp.tril(ones, k), np.tril(ones, k))
+    np.testing.assert_array_equal(snp.triu(ones, k), np.triu(ones, k))
+
+
 def test_array_api():
     x = snp.ones(2)
     assert x.__array_namespace__() is snp
@@ -406,7 +427,8 @@ def test_array_api():
     with config.context(x64=True):
         assert "float64" in info.dtypes()
         assert info.default_dtypes()["indexing"] == "int64"
-    assert None in info.devices()
+    # The standard wants a list, not any sequence.
+    assert info.devices() == [None, *sagax.devices()]
     with pytest.raises(errors.ArgumentError, match="kind"):
         info.dtypes(kind="colour")
 

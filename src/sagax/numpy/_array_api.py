@@ -44,9 +44,9 @@ class __array_namespace_info__:
         """Return None: arrays are on the default device unless one is requested."""
         return None
 
-    def devices(self) -> tuple:
+    def devices(self) -> list[Any]:
         """Return the values of `device`: None (the default device) and all devices."""
-        return (None, *devices.devices())
+        return [None, *devices.devices()]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype]:
         """Return the default dtypes of numbers and of indices; they depend on the option x64."""

@@ -628,6 +628,9 @@ def matrix_indices(function: str, n: Any, m: Any, k: Any) -> tuple:
     columns = iota_p.bind(dtype=index, shape=shape, dimension=1)
     if type(k) in _SCALARS or isinstance(k, np.integer):
         offset = static_int(function, "k", k)
+        if isinstance(n, int) and isinstance(m, int):
+            # A diagonal further out is outside as well, and its sum with a row may not fit int32.
+            offset = max(-n, min(offset, m))
         return (add_p.bind(rows, number(offset, int, index)) if offset else rows), columns
     return add_p.bind(rows, convert(_base.as_array(function, k), index)), columns
 

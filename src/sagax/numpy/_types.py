@@ -25,7 +25,7 @@ from sagax.numpy._conversion import asarray
 
 
 class _ScalarType(type):
-    """The class of scalar types: equal to its dtype, with the hash of NumPy's scalar type, called to make arrays."""
+    """The class of scalar types: equal to its dtype and to NumPy's scalar type, whose hash it has, called to make arrays."""
 
     dtype: np.dtype
 
@@ -36,7 +36,9 @@ class _ScalarType(type):
         return hash(cls.dtype.type)
 
     def __eq__(cls, other: object) -> Any:
-        return cls is other or cls.dtype == other
+        # Not `cls.dtype == other`: NumPy makes a dtype of `other` first, and float64 of None.
+        same = cls is other or cls.dtype.type is other
+        return same or (isinstance(other, np.dtype) and cls.dtype == other)
 
     def __ne__(cls, other: object) -> Any:
         return not cls == other
