@@ -17,9 +17,9 @@ from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.boundary import function_code, function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError
 from sagax._src.diagnostics.function_wrappers import copy_attributes
-from sagax._src.higher_order.trace_bodies import as_value
+from sagax._src.higher_order.trace_bodies import as_value, with_numbers
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.primitives.structural import convert, instantiate
+from sagax._src.primitives.structural import instantiate
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.transforms import linearize as linearize_transform
@@ -164,11 +164,12 @@ def vjp_flat(
     safe_where: bool | None = None,
     references: Any = None,
     nonzero: Sequence[bool] | None = None,
+    given: Sequence[Any] | None = None,
 ) -> tuple:
     """Compute flat outputs, a flat pullback, the output structure and auxiliary data.
 
     `references` are those among the arguments, whose contents are differentiated; `nonzero` are the arguments
-    that have tangents.
+    that have tangents; `given` are the arguments as they were, where `leaves` are made of them.
     """
     flat = FlatFunction(fun, tree, name, has_aux)
     values = [as_value(x) for x in leaves]
@@ -179,6 +180,7 @@ def vjp_flat(
     with tracing(fun, name):
         function = references.on_values(flat) if references else flat
         outs, linear = linearize_transform.linearize_flat(function, values, marks, None, info)
+    outs = with_numbers(outs, values, leaves if given is None else given)
     if references:
         outs, written = references.split(outs)
         references.store(written)
@@ -196,21 +198,7 @@ def pull_back(linear: linearize_transform.LinearMap, cts: Sequence[Any]) -> list
         ct for ct, t in zip(cts, linear.out_tangents, strict=True) if type(t) is not Zero
     ]
     inputs = [Linear(v.aval) for v in linear.jaxpr.invars]
-    found = transpose_transform.backward(linear.jaxpr, linear.residuals, inputs, known_cotangents)
-    outs = linear.jaxpr.outvars
-    if any(
-        v.aval.weak_type and not _is_weak(ct) for v, ct in zip(outs, known_cotangents, strict=True)
-    ):
-        return found  # with the weak type of the given one
-    return [
-        convert(ct, v.aval.dtype, True) if v.aval.weak_type and not _is_weak(ct) else ct
-        for v, ct in zip(linear.jaxpr.invars, found, strict=True)
-    ]
-
-
-def _is_weak(ct: Any) -> bool:
-    """Return whether a cotangent is weakly typed, so that it does not promote what it is added to."""
-    return type(ct) is Zero or aval_of(ct).weak_type
+    return transpose_transform.backward(linear.jaxpr, linear.residuals, inputs, known_cotangents)
 
 
 def fix_other_arguments(

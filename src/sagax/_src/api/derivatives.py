@@ -38,7 +38,7 @@ from sagax._src.diagnostics.errors import (
 )
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.float0_leaves import is_no_tangent, without_no_tangents
-from sagax._src.higher_order.trace_bodies import as_value
+from sagax._src.higher_order.trace_bodies import as_result, as_value, with_numbers
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.structural import instantiate
@@ -175,6 +175,8 @@ def _jvp(fun: Any, primals: Any, tangents: Any, has_aux: bool) -> tuple:
         function = references.on_values(flat) if references else flat
         values = [as_value(p) for p in leaves]
         outs, out_tangents = jvp_transform.jvp_flat(function, values, ins, info)
+    outs = with_numbers(outs, values, leaves)
+    out_tangents = with_numbers(out_tangents, ins, tangent_leaves)
     if references:
         outs, written = references.split(outs)
         out_tangents, moved = references.split(out_tangents)
@@ -209,7 +211,7 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     info = info_of(fun, "linearize", lambda: [p for p, m in zip(paths(), marks, strict=True) if m])
     with tracing(fun, "linearize"):
         outs, linear_map = linearize_transform.linearize_flat(flat, values, marks, None, info)
-    outs, aux = flat.split(outs)
+    outs, aux = flat.split(with_numbers(outs, values, leaves))
     out_tree = flat.out_tree
     avals = [aval_of(x).to_tangent_aval() for x in values]
     name = f"the linearized {function_name(fun)}"
@@ -236,7 +238,9 @@ def linearize(fun: Callable, *primals: Any, has_aux: bool = False) -> tuple:
                     got=have,
                     fix="convert the tangent to the dtype and shape of its primal",
                 )
-        found = linear.apply([as_value(t) for t, m in zip(cotangents, marks, strict=True) if m])
+        given = [t for t, m in zip(cotangents, marks, strict=True) if m]
+        moved = list(map(as_value, given))
+        found = with_numbers(linear.apply(moved), moved, given)
         return out_tree.unflatten([instantiate(t) for t in found[:n_outs]])
 
     n_outs = len(outs)
@@ -380,7 +384,7 @@ def vjp(
     nonzero = None if in_nzs is None else vjp_functions.flags(in_nzs, tree, "in_nzs")
     values = [as_value(x) for x in references.values]
     outs, pull, out_tree, aux = vjp_flat(
-        run, values, tree, "vjp", has_aux, paths, safe_where, references, nonzero
+        run, values, tree, "vjp", has_aux, paths, safe_where, references, nonzero, references.values
     )
     name = f"the function returned by vjp of {function_name(fun)}"
     out_avals = [aval_of(out).to_tangent_aval() for out in outs]
@@ -557,7 +561,7 @@ def _value_and_grad(
         _check_output(name, fun, outs, out_tree, holomorphic, has_aux)
         (out,) = outs
         grads = tree.unflatten(pull([_one(aval_of(out))]))
-        value = out_tree.unflatten([as_value(out)])
+        value = out_tree.unflatten([as_result(out)])
         return ((value, aux) if has_aux else value), (grads[0] if single else grads)
 
     return both

@@ -463,7 +463,11 @@ def _trace(
         for i, x in constants:
             full.insert(i, x)
         some, named = tree.unflatten(full)
-        return _with_untraced_results(fun(*some, **named))
+        result = fun(*some, **named)
+        numbers = {id(x) for x in operands[first:] if x.weak_type and not x.shape}
+        if any(id(x) in numbers for x in trees.leaves(result)):
+            raise purity.Impure("it passes on a number, which a compiled function makes an array")
+        return _with_untraced_results(result)
 
     flat_fun.__name__ = flat_fun.__qualname__ = function_name(base)
     flat_fun.__module__ = getattr(base, "__module__", flat_fun.__module__)

@@ -25,7 +25,7 @@ from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentValueError, DtypeError, SagaxError
 from sagax._src.diagnostics.function_wrappers import wraps
-from sagax._src.higher_order.trace_bodies import as_value
+from sagax._src.higher_order.trace_bodies import as_value, with_numbers
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.shaping import broadcasted_iota, size_as_value
@@ -148,7 +148,7 @@ def _jacfwd(name: str, fun: Callable, argnums: Any, has_aux: bool, holomorphic: 
         with tracing(fun, name), transformation("vmap"):
             results, found_dims = batch_transform.batch_flat(push, axis, basis, [0] * len(basis))
         count = len(results) - sum(moving)
-        outs, aux = flat.split(results[:count])
+        outs, aux = flat.split(with_numbers(results[:count], values, leaves))
         if holomorphic:
             _check_outputs(name, fun, outs, flat.out_tree, holomorphic)
         rows = iter(

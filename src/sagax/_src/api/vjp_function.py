@@ -17,7 +17,7 @@ from sagax._src.core.staging import hoist_constants
 from sagax._src.core.tangents import Zero
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order import backward_logs
-from sagax._src.higher_order.trace_bodies import as_value
+from sagax._src.higher_order.trace_bodies import as_value, with_numbers
 from sagax._src.transforms.linearize import LinearMap
 
 
@@ -204,6 +204,9 @@ class VJP:
         linear = LinearMap(recipe.linear.jaxpr, self._residuals(), recipe.linear.out_tangents)
         with backward_logs.collecting() as logs:
             found = pull.with_residuals(linear).of_all([*cts, *pull.zero_cotangents, *final])
+        given = trees.leaves(cotangents[0])
+        if len(given) == len(cts):
+            found = with_numbers(found, cts, given)
         result = self.in_tree.unflatten(
             [self._accumulate(i, e, ct) for i, (e, ct) in enumerate(zip(entries, found))]
         )

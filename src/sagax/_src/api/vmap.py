@@ -22,7 +22,7 @@ from sagax._src.diagnostics.boundary import function_name, tracing
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.higher_order.float0_leaves import is_no_tangent, without_no_tangents
-from sagax._src.higher_order.trace_bodies import as_value
+from sagax._src.higher_order.trace_bodies import as_result, as_value
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.structural import reduce_sum
 
@@ -196,7 +196,7 @@ def _mapped(
         out_dims_requested = _spread_out(fun, out_axes, out_tree, len(outs))
         moved_outs = []
         for i, (x, d, w) in enumerate(zip(outs, out_dims, out_dims_requested, strict=True)):
-            x = as_value(x)
+            x = as_result(x) if w is None and d is None else as_value(x)
             if w is None and d is not None and sum_match:
                 x, d = reduce_sum(x, (d,)), None
             if w is None and d is not None:

@@ -35,7 +35,7 @@ class _Printer:
         self.definitions = []
         for jaxpr in order:  # inner ones first
             if counts[id(jaxpr)] > 1:
-                base = name = (jaxpr.debug_info.func_name or "f").replace("<lambda>", "f")
+                base = name = (jaxpr.debug_info.func_name or "f").replace("<lambda>", "lambda")
                 k = 1
                 while name in taken:
                     name, k = f"{base}{k}", k + 1

@@ -19,7 +19,7 @@ from sagax._src.diagnostics import errors
 from sagax._src.diagnostics.callers import find_operand_argument
 from sagax._src.languages.choice import worded
 
-_SCALAR_TYPES = (bool, int, float, complex)
+NUMBERS = (bool, int, float, complex)  # Python's
 
 
 class Array:
@@ -234,13 +234,13 @@ def aval_of(x: Any) -> ShapedArray:
     except AttributeError:
         pass
     kind = type(x)
-    if kind in _SCALAR_TYPES:
+    if kind in NUMBERS:
         return avals.scalar_aval(kind, config.current().x64)
     if isinstance(x, (np.ndarray, np.generic)):
         return numpy_aval(x, config.current().x64)
     if hasattr(x, "__jax_array__"):
         return aval_of(x.__jax_array__())
-    for scalar in _SCALAR_TYPES:  # subclasses: IntEnum, np.float64 is handled above
+    for scalar in NUMBERS:  # subclasses: IntEnum, np.float64 is handled above
         if isinstance(x, scalar):
             return avals.scalar_aval(scalar, config.current().x64)
     found = pytype_aval_mappings.get(kind)
@@ -293,12 +293,12 @@ def is_argument(x: Any) -> bool:
 
 def is_operand(x: Any) -> bool:
     """Return whether `x` can be an operand: array, tracer, NumPy array or scalar, Python number."""
-    if isinstance(x, (Array, *_SCALAR_TYPES)):
+    if isinstance(x, (Array, *NUMBERS)):
         return True
     if isinstance(x, (np.ndarray, np.generic)):
         return dtypes.is_numeric_dtype(x.dtype) and not (type(x) is not np.ndarray and _has_mask(x))
     return hasattr(x, "__jax_array__") or type(x) in high_types.value_types
 
 
-for _kind in (*_SCALAR_TYPES, np.ndarray, np.generic):
+for _kind in (*NUMBERS, np.ndarray, np.generic):
     pytype_aval_mappings[_kind] = aval_of

@@ -30,7 +30,7 @@ from sagax._src.core.tangents import (
     spread_tangents,
     transposed_operands,
 )
-from sagax._src.core.value import aval_of, is_argument
+from sagax._src.core.value import NUMBERS, aval_of, is_argument
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, describe
 from sagax._src.diagnostics.function_wrappers import copy_attributes, wraps
@@ -532,7 +532,13 @@ def _rematerialized(
         policy=policy,
         name=name,
     )
-    return body.out_tree.unflatten(outs)
+    given = dict(zip(body.jaxpr.jaxpr.invars[len(body.consts) :], leaves, strict=True))
+    passed_on = [
+        given.get(v) if type(v) is Var else None for v in body.jaxpr.jaxpr.outvars
+    ]  # numbers stay numbers
+    return body.out_tree.unflatten(
+        [x if type(x) in NUMBERS else out for x, out in zip(passed_on, outs, strict=True)]
+    )
 
 
 def _static_names(fun: Callable, names: Any) -> frozenset[str]:

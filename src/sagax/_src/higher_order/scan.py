@@ -39,6 +39,7 @@ from sagax._src.higher_order import varying_axes
 from sagax._src.higher_order.call import call
 from sagax._src.higher_order.float0_leaves import is_no_tangent
 from sagax._src.higher_order.trace_bodies import (
+    as_result,
     as_value,
     carry_to_consts,
     operand_leaves,
@@ -721,7 +722,7 @@ def traced_scan(
     carry, stacked = map(iter, results)
     pair = body.out_tree.unflatten(
         [
-            *(as_value(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
+            *(as_result(x) if f else next(carry) for x, f in zip(init_leaves, fixed, strict=True)),
             *(next(stacked) if x is None else as_value(x) for x in handed),
         ]
     )

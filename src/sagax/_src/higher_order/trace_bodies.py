@@ -17,7 +17,7 @@ from sagax._src.core.operands import LoopOperands, LoopResults, partition
 from sagax._src.core.shardings import same_sharding
 from sagax._src.core.staging import hoist_constants, stage
 from sagax._src.core.trace import Tracer
-from sagax._src.core.value import aval_of, is_argument, sockets
+from sagax._src.core.value import NUMBERS, aval_of, is_argument, sockets
 from sagax._src.diagnostics.boundary import Boundary, function_code, function_name
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.higher_order import trace_cache
@@ -260,6 +260,20 @@ def with_outputs(closed: ClosedJaxpr, outvars: Sequence[Any]) -> ClosedJaxpr:
 def as_value(x: Any) -> Any:
     """Convert an operand to a value with an aval."""
     return x if hasattr(x, "aval") or aval_of(x).is_high else sockets.concrete(x)
+
+
+def as_result(x: Any) -> Any:
+    """Convert a value that is passed on to one with an aval; a Python number stays as it is."""
+    return x if type(x) in NUMBERS else as_value(x)
+
+
+def with_numbers(outs: Sequence[Any], values: Sequence[Any], given: Sequence[Any]) -> list:
+    """Return `outs` with the numbers that were `given` in place of the `values` made of them.
+
+    A number that a function returns unchanged comes back as that number.
+    """
+    numbers = {id(v): x for v, x in zip(values, given, strict=True) if type(x) in NUMBERS}
+    return [numbers.get(id(out), out) for out in outs] if numbers else list(outs)
 
 
 def is_concrete(x: Any) -> bool:

@@ -25,7 +25,7 @@ from sagax._src.core import dims, dtype_predicates, dtypes, memo_keys
 from sagax._src.core.avals import intern_aval, no_axes
 from sagax._src.core.effects import join
 from sagax._src.core.families import HIGHER_ORDER
-from sagax._src.core.jaxpr import ClosedJaxpr, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Var, eval_jaxpr
 from sagax._src.core.operands import (
     LoopOperands,
     LoopResults,
@@ -55,6 +55,7 @@ from sagax._src.higher_order.remat import remat_p
 from sagax._src.higher_order.scan import paths_of, scan_p, traced_scan
 from sagax._src.higher_order.trace_bodies import (
     Body,
+    as_result,
     as_value,
     carry_to_consts,
     is_concrete,
@@ -132,7 +133,8 @@ def _(*, cond_jaxpr: ClosedJaxpr, body_jaxpr: ClosedJaxpr, **_: Any) -> frozense
 
 @while_p.show
 def _(*, max_steps: int | None, **params: Any) -> dict:
-    return params if max_steps is None else {**params, "max_steps": max_steps}
+    shown = params if max_steps is None else {**params, "max_steps": max_steps}
+    return dict(sorted(shown.items()))
 
 
 @while_p.reference
@@ -586,6 +588,7 @@ def _traced_while(
         same: the identity of both functions, if they are wrappers (see `trace_body`).
     """
     if config.current().disable_jit:
+        init_val = trees.map(as_value, init_val)
         while max_steps != 0:
             try:
                 goes_on = bool(cond_fun(init_val))
@@ -593,7 +596,7 @@ def _traced_while(
                 break  # a function around it is traced all the same, such as a kernel
             if not goes_on:
                 return init_val
-            init_val = body_fun(init_val)
+            init_val = trees.map(as_value, body_fun(init_val))
             max_steps = None if max_steps is None else max_steps - 1
         else:
             return init_val
@@ -673,9 +676,21 @@ def _traced_while(
     changed = iter(outs)
     if max_steps is not None:
         next(changed)
+    read = _read_by(cond.jaxpr, len(cond.consts))
     return tree.unflatten(
-        [as_value(x) if f else next(changed) for x, f in zip(leaves, fixed, strict=True)]
+        [
+            next(changed) if not f else as_value(x) if r else as_result(x)
+            for x, f, r in zip(leaves, fixed, read, strict=True)
+        ]
     )
+
+
+def _read_by(cond: ClosedJaxpr, n_consts: int) -> list[bool]:
+    """Return for each part of the carry whether the condition depends on it."""
+    jaxpr = cond.jaxpr
+    used = {v for e in jaxpr.eqns for v in e.invars if type(v) is Var}
+    used.update(v for v in jaxpr.outvars if type(v) is Var)
+    return [v in used for v in jaxpr.invars[n_consts:]]
 
 
 def _counted(
@@ -881,7 +896,8 @@ def _check_bounds(lower: Any, upper: Any) -> None:
     if dims.is_dim(lower) or dims.is_dim(upper):
         return
     a, b = aval_of(lower), aval_of(upper)
-    if a.dtype != b.dtype and not (a.weak_type or b.weak_type):
+    signed = all(np.issubdtype(x.dtype, np.signedinteger) for x in (a, b))
+    if a.dtype != b.dtype and not (signed and a.weak_type != b.weak_type):
         raise ArgumentError(
             "lower and upper arguments to fori_loop must have equal types",
             function="fori_loop",

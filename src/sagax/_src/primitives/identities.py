@@ -13,7 +13,7 @@ from sagax._src.core.families import EXACT, IDENTITY, CotangentMask, Fusion
 from sagax._src.core.primitive import Primitive
 from sagax._src.core.samples import Sample, boolean, c64, f32, i32
 from sagax._src.core.tangents import is_zero, nonzero_tangents, set_zero_derivative
-from sagax._src.core.value import aval_of
+from sagax._src.core.value import NUMBERS, aval_of
 from sagax._src.primitives.makers import anything, elementwise
 
 # stop_gradient ------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def stop_gradient(x: Any) -> Any:
     """
 
     def stop(leaf: Any) -> Any:
-        if not dtypes.is_inexact(aval_of(leaf).dtype):
+        if type(leaf) in NUMBERS or not dtypes.is_inexact(aval_of(leaf).dtype):
             return leaf
         return stop_gradient_p.bind(leaf)
 

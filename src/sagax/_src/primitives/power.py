@@ -25,7 +25,8 @@ _exponent = Accepts(
 def _base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
     """Return the tangent from the base: y x**(y - 1) t."""
     if not dtype_predicates.is_integer(aval_of(y).dtype):
-        return mul(t, mul(y, pow(x, sub(y, 1))))
+        # strongly typed, also for numbers, as in jax
+        return mul(t, convert(mul(y, pow(x, sub(y, 1))), aval_of(x).dtype))
     # An integer exponent of 0 makes a constant function, also at x = 0 where 1 / x is infinite.
     y = convert(y, aval_of(x).dtype)
     return mul(t, mul(y, pow(x, sub(replaced(y, 0, 1), 1))))

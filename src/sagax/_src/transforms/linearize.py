@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sagax._src.core import memo_keys
+from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import StagedTracer, StageTrace, stage
 from sagax._src.core.tangents import Zero
 from sagax._src.core.trace import Trace, Tracer, belongs_to_trace, current, entered, no_leaks, state
 from sagax._src.core.value import aval_of
-from sagax._src.primitives.structural import instantiate
+from sagax._src.primitives.structural import convert, instantiate
 from sagax._src.source_stacks import scope_inside, transformation
 from sagax._src.transforms.derived import run_composite
 from sagax._src.transforms.jvp import as_weak_as
@@ -106,12 +106,31 @@ class LinearizeTrace(Trace):
             return run_composite(self, primitive, args, params)
         state.trace = self.tangents
         try:
+            if not primitive.multiple_results:
+                tangents = _promoted(primals, tangents)
             out, out_tangent = (rule or primitive.rule("jvp"))(primals, tangents, **params)
         finally:
             state.trace = before
         if primitive.multiple_results:
             return [self.wrap(p, t) for p, t in zip(out, out_tangent, strict=True)]
         return self.wrap(out, out_tangent)
+
+
+def _promoted(primals: Sequence[Any], tangents: list) -> list:
+    """Convert tangents of numbers that a strongly typed operand promotes.
+
+    The transpose of this conversion makes their cotangents weakly typed again.
+    """
+    moving = [k for k, t in enumerate(tangents) if type(t) is not Zero and t.aval.weak_type]
+    if moving and any(_is_strong(aval_of(p)) for p in primals):
+        tangents = list(tangents)
+        for k in moving:
+            tangents[k] = convert(tangents[k], tangents[k].aval.dtype)
+    return tangents
+
+
+def _is_strong(aval: Any) -> bool:
+    return not aval.is_high and not aval.weak_type and dtypes.is_inexact(aval.dtype)
 
 
 class LinearMap:
