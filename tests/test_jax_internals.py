@@ -125,3 +125,23 @@ def test_modules_that_were_used_are_found_by_their_names_in_jax(run_python):
     """
     done = run_python("-c", textwrap.dedent(program))
     assert done.stdout.split("\n")[0] == "<class 'jax.dtypes.prng_key'> <class 'jax.Array'>"
+
+
+def test_shardings_with_their_meshes():
+    mesh = sagax.make_mesh((1,), ("i",), axis_types=(sagax.sharding.AxisType.Explicit,))
+    automatic = sagax.make_mesh((1,), ("i",), axis_types=(sagax.sharding.AxisType.Auto,))
+    spec, sharding = sagax.sharding.PartitionSpec("i"), sagax.NamedSharding
+    find = internals.canonicalize_sharding
+    assert find(None, "f") is find(sagax.typeof(snp.ones(3)).sharding, "f") is None
+    assert find(sharding(mesh, spec), "f") == sharding(mesh.abstract_mesh, spec)
+    assert find(sharding(mesh, spec), "f").mesh._any_axis_explicit
+    with pytest.raises(TypeError, match="out_sharding"):
+        find("i", "f")
+    for wrong in (spec, sharding(automatic, spec)):
+        with pytest.raises(ValueError, match="out_sharding"):
+            find(wrong, "f")
+    with sagax.set_mesh(mesh):
+        assert find(spec, "f") == sharding(mesh.abstract_mesh, spec)
+        other = sagax.make_mesh((1,), ("j",), axis_types=(sagax.sharding.AxisType.Explicit,))
+        with pytest.raises(ValueError, match="Context mesh"):
+            find(sharding(other, sagax.sharding.PartitionSpec("j")), "f")

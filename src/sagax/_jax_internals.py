@@ -22,8 +22,10 @@ import sagax
 from sagax import api_util, core, distributed
 from sagax._src import trees
 from sagax._src.core.dtypes import is_extended
+from sagax._src.core.meshes import get_abstract_mesh
 from sagax._src.core.trace import state
 from sagax._src.diagnostics import spans
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.call import jit_p
 from sagax._src.languages.choice import worded
 from sagax._src.primitives.identities import stop_gradient_p
@@ -32,6 +34,7 @@ from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.distributed import process
 from sagax._src.runtime.effect_tokens import effects_barrier
 from sagax.experimental.checkify import JaxRuntimeError
+from sagax.sharding import NamedSharding, PartitionSpec
 
 JAX_VERSION_INFO = (0, 12, 0)
 JAX_VERSION = ".".join(map(str, JAX_VERSION_INFO))
@@ -134,6 +137,47 @@ def physical_aval(aval: Any) -> Any:
 def full_lower(value: Any) -> Any:
     """Return the value itself: tracers here exist only while a transformation needs them."""
     return value
+
+
+def canonicalize_sharding(
+    sharding: NamedSharding | PartitionSpec | None, api_name: str
+) -> NamedSharding | None:
+    """Return a sharding over an abstract mesh, the current one for a spec; None if there is no mesh.
+
+    Its spec may only name Explicit axes.
+    """
+    if sharding is None or (isinstance(sharding, NamedSharding) and sharding.mesh.empty):
+        return None
+    if not isinstance(sharding, NamedSharding | PartitionSpec):
+        raise ArgumentError.about(
+            api_name, "out_sharding", repr(sharding), "a NamedSharding, a PartitionSpec or None"
+        )
+    current = get_abstract_mesh()
+    if isinstance(sharding, PartitionSpec):
+        if current.empty:
+            raise ArgumentValueError.about(
+                api_name, "out_sharding", repr(sharding), "a NamedSharding, outside of `set_mesh`"
+            )
+        sharding = NamedSharding(current, sharding)
+    own, spec = sharding.mesh.abstract_mesh, sharding.spec
+    automatic = current.are_all_axes_auto and own.are_all_axes_auto
+    if not (current.empty or automatic or own == current):
+        raise ArgumentValueError(
+            f"Context mesh {current} should match the mesh of sharding {own} passed to {api_name}",
+            function=api_name,
+            argument="out_sharding",
+            got=repr(sharding),
+        )
+    used = {*spec.used_axes(), *spec.unreduced, *spec.reduced}
+    wrong = [n for n in own.axis_names if n in used and n not in own.explicit_axes]
+    if wrong:
+        raise ArgumentValueError(
+            f"PartitionSpec passed to {api_name} cannot contain axis names that are of type Auto or Manual",
+            function=api_name,
+            argument="out_sharding",
+            got=f"{spec!r}, with {wrong[0]!r} of type {own._name_to_type[wrong[0]].name}",
+        )
+    return NamedSharding(own, spec)
 
 
 def supports_inf(dtype: Any) -> bool:
@@ -274,6 +318,7 @@ INTERNALS: dict[str, dict[str, Any]] = {
     },
     "_src.interpreters": {},
     "_src.pjit": {"jit_p": jit_p},
+    "_src.sharding_impls": {"canonicalize_sharding": canonicalize_sharding},
     "_src.traceback_util": {
         "UnfilteredStackTrace": UnfilteredStackTrace,
         "_exclude_paths": _exclude_paths,

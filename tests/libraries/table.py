@@ -3,7 +3,7 @@
     python tests/libraries/table.py [--jax PYTHON] [NAME ...]
 
 Expected numbers are those that jax prints; without --jax, those that were recorded in tests/data/libraries.json.
-Times are CPU seconds of the whole process, with compiling. Exits with 1 if a program fails or prints other numbers.
+Times are CPU seconds of the whole process, with compiling: caches are cold. Exits with 1 if a program fails or prints other numbers.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ import resource
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
 PROGRAMS = {path.stem: path for path in sorted((HERE / "programs").glob("*.py"))}
 RECORDED = HERE.parent / "data" / "libraries.json"
 
@@ -57,7 +58,9 @@ def difference(found: dict[str, list], expected: dict[str, list]) -> str | None:
 def run(command: list[str], environment: dict[str, str]) -> tuple[dict[str, list] | str, float]:
     """Return the numbers that a program prints last, or its error, and its CPU seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    with tempfile.TemporaryDirectory() as folder:  # for files that programs leave, and the cache
+        environment = {**environment, "SAGAX_CACHE_DIR": f"{folder}/cache"}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     if done.returncode:
@@ -76,6 +79,7 @@ def row(name: str, jax: str | None, recorded: dict[str, dict]) -> tuple[str, boo
     found, seconds = run([sys.executable, "-m", "sagax", "run", path], environment)
     expected, beside = recorded.get(name), ""
     if jax is not None:
+        jax = os.path.abspath(jax)
         environment["PYTHONPATH"] = sysconfig.get_path("purelib")
         expected, jax_seconds = run([jax, path], environment)
         beside = f"{seconds / jax_seconds:.2f}"

@@ -43,6 +43,10 @@ driver = nk.VMC(
 driver.run(2, show_progress=False)
 found["parameters"] = [float(np.sum(x)) for x in jax.tree.leaves(sampled.parameters)]
 
+driver = nk.driver.VMC_SR(ising, nk.optimizer.Sgd(0.02), variational_state=sampled, diag_shift=0.1)
+driver.run(2, show_progress=False)
+found["after the driver's own"] = [float(np.sum(x)) for x in jax.tree.leaves(sampled.parameters)]
+
 exact = nk.vqs.MCState(nk.sampler.ExactSampler(hilbert), nk.models.Jastrow(), n_samples=32, seed=4)
 found["jastrow"] = [float(np.real(exact.expect(ising).mean))]
 print(json.dumps(found))

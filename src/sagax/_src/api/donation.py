@@ -92,7 +92,7 @@ def warn_of_unusable(fun: Any, closed: ClosedJaxpr, out_tree: Any, planned: Plan
 
 
 def _result_paths(out_tree: Any) -> list[str]:
-    result = out_tree.unflatten(range(out_tree.num_leaves))
+    result = trees.of_objects(out_tree)
     return [trees.argument_path("result", path) for path in trees.key_paths(result)]
 
 

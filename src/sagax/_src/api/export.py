@@ -601,7 +601,7 @@ def _abstract(shardings: Sequence[Any]) -> tuple:
 
 def _argument_labels(in_tree: Any) -> list[str]:
     """Label the arguments for specifications and errors: args[0]['w'], kwargs['x'], ..."""
-    args, kwargs = in_tree.unflatten(range(in_tree.num_leaves))
+    args, kwargs = trees.of_objects(in_tree)
     return [
         trees.argument_path(name, path)
         for name, part in (("args", args), ("kwargs", kwargs))

@@ -62,6 +62,7 @@ if TYPE_CHECKING or lazy_imports():
         jit_references,
         jit_shardings,
         stages,
+        unused_structs,
     )
     from sagax._src.function_analysis import free_variables
     from sagax._src.runtime import debug_nans
@@ -76,7 +77,7 @@ _own, _process = config.own, config.process
 class Traced:
     """A function traced for one signature: its jaxpr, and the structure of its result."""
 
-    __slots__ = ("closed", "guard", "high", "name", "out_tree", "seconds")
+    __slots__ = ("closed", "guard", "high", "name", "out_tree", "seconds", "without_structs")
 
     def __init__(
         self, closed: ClosedJaxpr, out_tree: Any, name: str, guard: guards.Guard | None = None
@@ -86,6 +87,7 @@ class Traced:
         self.name = name
         self.guard = guard  # of the captured values
         self.high: tuple | None = None  # as a function on arrays, with types that libraries add
+        self.without_structs: dict = {}  # by the positions of arguments without data
         self.seconds = 0.0  # duration of tracing
 
     @property
@@ -390,6 +392,8 @@ class JitFunction:
         if not all(type(x) is ConcreteArray or is_operand(x) for x in leaves):
             if any(map(is_no_tangent, leaves)):
                 return self._general(*hidden_in_arguments(args, kwargs))
+            if any(isinstance(x, ShapeDtypeStruct) for x in leaves):
+                return unused_structs.call(self, jit, statics, leaves, tree, args, kwargs)
             arguments.check_operands(leaves, lambda: self._paths(args, kwargs), "jit", self._fun)
             references = any(type(x) is Ref for x in leaves)
         if state.trace is not evaluation:
@@ -410,11 +414,7 @@ class JitFunction:
             for x in leaves:
                 if isinstance(x, (bool, int, float, complex, np.generic)):
                     transfer_guard.check_to_device(x, explicit=False)
-        arrays: list[Any]
-        if references:
-            arrays = [x if type(x) is Ref else as_array(x) for x in leaves]
-        else:
-            arrays = [as_array(x) for x in leaves]
+        arrays: list[Any] = [x if type(x) is Ref else as_array(x) for x in leaves]
         committed = self._operand_placement(arrays, tree, args, kwargs)
         # eager calls on arrays of one device, or uncommitted ones, share the keys of the fast paths above
         flat = not dyn_kwargs and LEAVES.issuperset(map(type, dyn_args))

@@ -149,7 +149,7 @@ class RequestedShardings:
         """Return the requested sharding (or None) of each leaf of the result."""
         if self.results is None:
             return [None] * len(out_avals)
-        full = out_tree.unflatten(list(range(len(out_avals))))
+        full = trees.of_objects(out_tree)
         function = f"jit of {self.name}"
         found = spread(self.results, full, function, "out_shardings", "the result")
         for i, (aval, sharding) in enumerate(zip(out_avals, found, strict=True)):

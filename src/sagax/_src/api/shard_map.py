@@ -271,7 +271,7 @@ def _spread_out(fun: Callable, out_specs: Any, out_tree: Any) -> list:
     n = out_tree.num_leaves
     if isinstance(out_specs, (PartitionSpec, HiPspec)):
         return [out_specs] * n
-    result = out_tree.unflatten(range(n))
+    result = trees.of_objects(out_tree)
     try:
         found = trees.broadcast_prefix(out_specs, result, is_leaf=_is_spec)
     except (ValueError, TypeError):
@@ -410,7 +410,7 @@ def _check_output(
         return
     facts = {"function": label, "argument": "out_specs"}
     _check_axes(region, spec, **facts)
-    places = trees.key_paths(out_tree.unflatten(range(out_tree.num_leaves)))
+    places = trees.key_paths(trees.of_objects(out_tree))
     where = trees.argument_path("result", places[i])
     of_type = f"{where} of type {aval.str_short(short_dtypes=False)}"
     if len(spec) > aval.ndim:

@@ -274,7 +274,7 @@ def _structure_of_objects(out_tree: Any) -> Any:
 
     Nodes may refuse arrays of wrong shapes, and the mapped axes of the leaves are not moved yet.
     """
-    result = out_tree.unflatten([object() for _ in range(out_tree.num_leaves)])
+    result = trees.of_objects(out_tree)
     if len(trees.leaves(result)) > out_tree.num_leaves:  # tangents of integers need no axis
         result = trees.map(lambda x: None if is_no_tangent(x) else x, result)
     return result

@@ -16,6 +16,8 @@ IS_PRUNED = "is pruned"
 IS_VERIFIED = "is verified"
 # How many outputs are results; residuals follow.
 RESULTS = "results"
+# Whether all its primitives, at any depth, have lowering rules.
+HAS_LOWERING = "has lowering"
 # Whether it contains a collective, at any depth.
 HAS_COLLECTIVES = "has collectives"
 # Whether it contains operations or values of types that libraries add, at any depth.

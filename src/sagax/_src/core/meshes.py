@@ -216,6 +216,8 @@ class _Axes:
         """True if some axes are of type Explicit."""
         return AxisType.Explicit in self.axis_types
 
+    _any_axis_explicit = has_explicit_axes  # jax's private name, which jaxns reads
+
     @property
     def are_all_axes_auto(self) -> bool:
         return all(t is AxisType.Auto for t in self.axis_types)

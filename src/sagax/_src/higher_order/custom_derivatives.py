@@ -652,7 +652,7 @@ class custom_vjp(_Custom):
                 else "return a cotangent, or None for zero, for each argument",
                 returned_by=bwd,
             )
-        primal = tree.unflatten(list(range(tree.num_leaves)))
+        primal = trees.of_objects(tree)
         out: list[Any] = []
         for i, (part, expected) in enumerate(zip(result, primal, strict=True)):
             primal_leaves, primal_tree = trees.flatten(expected)

@@ -17,7 +17,7 @@ from sagax._src.argument_checks.argument_names import leaf_paths, positional_nam
 from sagax._src.argument_checks.functions import check_function, kind_of, unusable_leaf
 from sagax._src.core import memo_keys
 from sagax._src.core.families import HIGHER_ORDER, IDENTITY
-from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Var, eval_jaxpr, subjaxprs
 from sagax._src.core.memory_spaces import space_of_kind
 from sagax._src.core.primitive import HigherOrderPrimitive, Primitive
 from sagax._src.core.samples import Sample, f32
@@ -85,10 +85,24 @@ class _Recomputing(threading.local):
 recomputing = _Recomputing()
 
 
+def _has_lowering(jaxpr: Jaxpr) -> bool:
+    """Return whether all primitives of a jaxpr can be lowered, for some platform."""
+    known = jaxpr.memo.get(memo_keys.HAS_LOWERING)
+    if known is None:
+        known = jaxpr.memo[memo_keys.HAS_LOWERING] = all(
+            (e.primitive.lower_rule is not None or e.primitive.lower_on)
+            and all(map(_has_lowering, subjaxprs(e.params)))
+            for e in jaxpr.eqns
+        )
+    return known
+
+
 def _evaluate(*xs: Any, jaxpr: ClosedJaxpr, name: str, differentiated: bool, **_: Any) -> list:
     before, recomputing.active = recomputing.active, recomputing.active or differentiated
     try:
-        return call(jaxpr, xs, name=name)
+        if _has_lowering(jaxpr.jaxpr):
+            return call(jaxpr, xs, name=name)
+        return eval_jaxpr(jaxpr.jaxpr, jaxpr.consts, *xs)  # operation by operation, by their `impl`
     finally:
         recomputing.active = before
 

@@ -18,6 +18,7 @@ from sagax._src.trees.operations import (
     broadcast_prefix,
     flatten_argument,
     key_paths,
+    of_objects,
     tree_all,
     tree_broadcast,
     tree_flatten,

@@ -94,6 +94,14 @@ def tree_structure(tree: Any, is_leaf: IsLeaf | None = None) -> PyTreeDef:
         _explain("tree_structure", "tree", tree, is_leaf, error)
 
 
+def of_objects(treedef: PyTreeDef) -> Any:
+    """Rebuild a pytree with an `object()` at each leaf, for its paths and prefixes.
+
+    Nodes may check what they get as leaves; those that do let plain objects pass.
+    """
+    return treedef.unflatten([object() for _ in range(treedef.num_leaves)])
+
+
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """Rebuild a pytree from its structure and leaves, the inverse of `tree_flatten`.
 

@@ -551,7 +551,7 @@ def flat_specs(specs: Any, tree: Any, what: str, operands: str) -> list:
     if have == tree:
         return leaves
     try:
-        dummy = tree.unflatten(range(tree.num_leaves))
+        dummy = trees.of_objects(tree)
         return trees.broadcast_prefix(specs, dummy, is_leaf=_is_spec)
     except (ValueError, TypeError):
         raise TreeError(

@@ -306,8 +306,7 @@ def _apply(
     in_tree = trees.treedef_tuple(tuple(in_trees))
     paths = [trees.argument_path("args", p) for p in trees.key_paths(args)]
     out_paths = [
-        trees.argument_path("outputs", p)
-        for p in trees.key_paths(out_tree.unflatten(range(len(out_avals))))
+        trees.argument_path("outputs", p) for p in trees.key_paths(trees.of_objects(out_tree))
     ]
     static = tuple([g if isinstance(g, int) or dims.is_dim(g) else None for g in spec.grid])
     inputs = _mappings(
