@@ -90,7 +90,7 @@ def _has_lowering(jaxpr: Jaxpr) -> bool:
     known = jaxpr.memo.get(memo_keys.HAS_LOWERING)
     if known is None:
         known = jaxpr.memo[memo_keys.HAS_LOWERING] = all(
-            (e.primitive.lower_rule is not None or e.primitive.lower_on)
+            (e.primitive.lower_rule or e.primitive.lower_on or e.primitive.composite_rule)
             and all(map(_has_lowering, subjaxprs(e.params)))
             for e in jaxpr.eqns
         )
