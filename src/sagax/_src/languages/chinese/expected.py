@@ -56,6 +56,8 @@ EXPECTED = {
     "{size}, one for each example": "{size} 个，每个样本一个",
     "at most {len}, the number of devices": "不超过设备数 {len}",
     "one for each device": "每个设备一个",
+    "a NamedSharding, a PartitionSpec or None": "NamedSharding、PartitionSpec 或 None",
+    "a NamedSharding, outside of `set_mesh`": "在 `set_mesh` 之外，需要 NamedSharding",
     "a sharding or a PartitionSpec for {path}": "用于 {path} 的分片或 PartitionSpec",
     "how the result is divided, such as PartitionSpec('x')": "结果如何划分，例如 PartitionSpec('x')",
     "how the arguments are divided, such as PartitionSpec('x')": "参数如何划分，例如 PartitionSpec('x')",

@@ -516,4 +516,6 @@ MESSAGES = {
     "the carry input": "携带值的输入",
     "the carry output": "携带值的输出",
     "another result of `{name}`": "`{name}` 的另一个结果",
+    "Context mesh {get_abstract_mesh} should match the mesh of sharding {own} passed to {api_name}": "上下文网格 {get_abstract_mesh} 应与传给 {api_name} 的分片的网格 {own} 一致",
+    "PartitionSpec passed to {api_name} cannot contain axis names that are of type Auto or Manual": "传给 {api_name} 的 PartitionSpec 不能含有类型为 Auto 或 Manual 的轴名",
 }
