@@ -262,15 +262,17 @@ def batching_agrees_with_a_loop(p: Primitive, sample: Sample, name: str) -> None
     """Mapped over any subset of operands, along the first or the last axis: as example by example.
 
     The first sample of a primitive maps all operands along both, the rest is mapped along one of the two, in turns, and
-    of three operands and more in other samples one or all; any along both with FULL=1.
+    of three operands and more in other samples one, in turns, or all; any along both with FULL=1.
     """
     operands = fill(sample, name)
     n = len(operands)
     size = 3
     fun = bind(p, sample)
     subsets = [m for m in itertools.product((False, True), repeat=n) if any(m)]
-    if n > 4 or (n > 2 and not FULL and not name.endswith("-0")):
-        subsets = [tuple(i == j for j in range(n)) for i in range(n)] + [(True,) * n]
+    few = n > 2 and not FULL and not name.endswith("-0")
+    if n > 4 or few:
+        single = [zlib.crc32(name.encode()) % n] if few else range(n)
+        subsets = [tuple(i == j for j in range(n)) for i in single] + [(True,) * n]
     for turn, subset in enumerate(subsets, zlib.crc32(name.encode())):
         both = FULL or (all(subset) and name.endswith("-0"))
         for last in (False, True) if both else (turn % 2 == 1,):
