@@ -192,6 +192,20 @@ def test_unhashable_static_names_the_argument():
             jitted(1.0, [1, 2])
 
 
+def test_clear_caches_forgets_the_types_of_results():
+    from sagax._src.primitives.arithmetic import mul_p
+    from sagax.numpy import _base
+
+    x = snp.ones((3, 5, 7))
+    (x * 2).block_until_ready()
+    sagax.jit(lambda x: x * x)(x)
+    assert mul_p._abstract_cache and _base._scalars_like
+    for _ in range(2):  # also what is added after the first time
+        sagax.clear_caches()
+        assert not mul_p._abstract_cache and not _base._scalars_like
+        assert (x * 2).shape == (3, 5, 7) and mul_p._abstract_cache
+
+
 def test_clear_caches_forgets_types_and_numbers():
     same = sagax.jit(lambda a, b: a + b)
     for _ in range(2):

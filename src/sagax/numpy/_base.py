@@ -29,6 +29,7 @@ from sagax._src.primitives.structural import (
     convert,
     expand_dims,
 )
+from sagax._src.runtime import eager
 from sagax._src.runtime.array import from_host
 from sagax._src.source_stacks import apart
 
@@ -93,9 +94,9 @@ def x64() -> bool:
 
 # --- scalars combined with arrays ----------------------------------------------------------------
 
-_numbers: dict[tuple, tuple] = {}
-_scalars_like: dict[tuple, tuple] = {}
-_pairs: dict[tuple, tuple] = {}
+_numbers: dict[tuple, tuple] = eager.new_table()
+_scalars_like: dict[tuple, tuple] = eager.new_table()
+_pairs: dict[tuple, tuple] = eager.new_table()
 
 
 def scalar_operand(scalar: Any) -> Any:

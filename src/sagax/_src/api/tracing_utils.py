@@ -17,6 +17,7 @@ from sagax._src.core import dtypes
 from sagax._src.core.avals import Space
 from sagax._src.core.layouts import Format
 from sagax._src.core.meshes import PartitionSpec
+from sagax._src.core.primitive import clear_cached_types
 from sagax._src.core.shardings import Sharding, ShardingError
 from sagax._src.core.trace import AxisTrace, NamedAxis, Trace, Tracer, current, evaluation, state
 from sagax._src.core.value import aval_of, is_operand
@@ -332,7 +333,7 @@ also_cleared: dict[Any, Any] = {}  # caches of libraries, with a method `cache_c
 
 
 def clear_all_caches() -> None:
-    """Clear all traces and executables, of jitted functions and of single operations.
+    """Clear all traces and executables, of jitted functions and of single operations, and the types of their results.
 
     >>> sagax.clear_caches()
     """
@@ -341,6 +342,7 @@ def clear_all_caches() -> None:
     trace_cache.clear()
     eager.clear()
     transpose.clear()
+    clear_cached_types()
     for cache in also_cleared.values():
         cache.cache_clear()
 

@@ -51,12 +51,14 @@ from sagax._src.diagnostics import errors
 from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import capture
+from sagax._src.weak_tables import WeakKeyTable
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.core import memory_spaces, sharding_rules
 
 
 _CACHE_LIMIT = 8192
+_evaluated: WeakKeyTable[Primitive, dict] = WeakKeyTable()  # the types cached by each
 _thread = config.thread
 
 
@@ -255,6 +257,8 @@ class Primitive:
             found = self._abstract(in_avals, params)
             if len(cache) >= _CACHE_LIMIT:
                 cache.clear()
+            elif not cache:
+                _evaluated[self] = cache
             cache[key] = found
         settings = _thread.settings
         if settings.no_collectives and not self.is_higher_order:
@@ -363,6 +367,12 @@ class Primitive:
     key = _slot("key_rule")
     discharge = _slot("discharge_rule")
     del _slot
+
+
+def clear_cached_types() -> None:
+    """Forget the types of results that primitives have computed."""
+    for cache in _evaluated.values():
+        cache.clear()
 
 
 def _reference_operand(primitive: Primitive, in_avals: Sequence[Any]) -> errors.SagaxError:
