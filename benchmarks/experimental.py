@@ -32,8 +32,7 @@ def _descend(library: Library, loss: Any, weights: list, x: Any, y: Any) -> tupl
     return value, [w - 0.1 * g for w, g in zip(weights, grads)]
 
 
-def step_of_references(library: Library) -> Loop:
-    """A step of gradient descent that keeps its weights in references, and returns its loss."""
+def _step_of_references(library: Library, read: bool) -> Loop:
     lib, np = library.lib, library.np
     loss, weights, x, y = _network(library)
     refs = [lib.new_ref(np.asarray(w)) for w in weights]
@@ -45,26 +44,21 @@ def step_of_references(library: Library) -> Loop:
             ref[...] = new
         return value
 
-    return Loop(lambda: step(refs, x, y))
+    def call() -> Any:
+        value = step(refs, x, y)
+        return refs[0][...] if read else value
+
+    return Loop(call)
+
+
+def step_of_references(library: Library) -> Loop:
+    """A step of gradient descent that keeps its weights in references, and returns its loss."""
+    return _step_of_references(library, read=False)
 
 
 def step_with_read(library: Library) -> Loop:
     """The same step; each time the caller reads the first reference, so that the next step copies it."""
-    lib, np = library.lib, library.np
-    loss, weights, x, y = _network(library)
-    refs = [lib.new_ref(np.asarray(w)) for w in weights]
-
-    @lib.jit
-    def step(refs: list, x: Any, y: Any) -> None:
-        _, news = _descend(library, loss, [ref[...] for ref in refs], x, y)
-        for ref, new in zip(refs, news):
-            ref[...] = new
-
-    def call() -> Any:
-        step(refs, x, y)
-        return refs[0][...]
-
-    return Loop(call)
+    return _step_of_references(library, read=True)
 
 
 def step_of_values(library: Library) -> Loop:
