@@ -25,6 +25,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--tries", type=int, help="end each attack after so many tries")
     parser.add_argument("--only", nargs="*", default=None)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -32,7 +33,7 @@ def main() -> int:
     from attacks import ATTACKS
 
     if options.one:
-        return _attack(ATTACKS[options.one], options.seed, options.minutes * 60)
+        return _attack(ATTACKS[options.one], options.seed, options.minutes * 60, options.tries)
     names = options.only or list(ATTACKS)
     if unknown := sorted({*names} - ATTACKS.keys()):
         parser.error(f"no attacks {', '.join(unknown)}; there are {', '.join(ATTACKS)}")
@@ -40,15 +41,17 @@ def main() -> int:
     print(f"{'attack':12} {'tries':>7} {'seconds':>8}  outcome", flush=True)
     for name in names:
         start = time.monotonic()
-        tries, outcome = _run(name, options.seed, options.minutes / len(names))
+        tries, outcome = run(name, options.seed, options.minutes / len(names), options.tries)
         broken += outcome != "nothing broke"
         print(f"{name:12} {tries:7} {time.monotonic() - start:8.0f}  {outcome}", flush=True)
     return broken > 0
 
 
-def _run(name: str, seed: int, minutes: float) -> tuple[int, str]:
-    """Run an attack in a process; return the number of tries, and what happened."""
+def run(name: str, seed: int, minutes: float, most: int | None = None) -> tuple[int, str]:
+    """Run an attack in a process, at most so many tries; return the number of tries, and what happened."""
     arguments = ["--one", name, "--seed", str(seed), "--minutes", str(minutes)]
+    if most is not None:
+        arguments += ["--tries", str(most)]
     try:
         done = subprocess.run(
             [sys.executable, __file__, *arguments],
@@ -67,12 +70,12 @@ def _run(name: str, seed: int, minutes: float) -> tuple[int, str]:
         return 0, f"exit status {done.returncode}: {done.stderr[-300:]}"
 
 
-def _attack(attack, seed: int, seconds: float) -> int:
+def _attack(attack, seed: int, seconds: float, most: int | None) -> int:
     end, tries, outcome = time.monotonic() + seconds, 0, "nothing broke"
     try:
         for _ in attack(random.Random(seed)):
             tries += 1
-            if time.monotonic() > end:
+            if tries == most or time.monotonic() > end:
                 break
     except Exception as error:
         outcome = f"try {tries + 1}: {type(error).__name__}: {error}"

@@ -5,11 +5,13 @@ What is expected was looked up in jax 0.12.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import sagax
 import sagax.numpy as snp
 from sagax import lax
+from sagax.scipy import special
 
 FUNCTIONS = {
     "identity": lambda x: x,
@@ -34,6 +36,23 @@ def test_gradients_of_python_numbers(name):
     assert not sagax.grad(f)(snp.float32(2.0)).weak_type
     half = snp.ones(3, snp.bfloat16)
     assert (half * sagax.grad(f)(2.0)).dtype == snp.bfloat16
+
+
+def test_rules_that_multiply_by_strongly_typed_values():
+    # expected: what jax 0.12 gives
+    @sagax.custom_jvp
+    def f(x):
+        return snp.sin(x) * np.float32(2)
+
+    f.defjvp(lambda p, t: (f(*p), np.float32(2) * snp.cos(*p) * t[0]))
+    for derivative in (sagax.grad(f), sagax.jit(sagax.grad(f)), sagax.grad(lambda x: f(x * 2))):
+        assert derivative(0.3).weak_type
+        assert not derivative(snp.float32(0.3)).weak_type
+    assert not sagax.jvp(f, (0.3,), (1.0,))[1].weak_type
+    for function in (special.ndtri, special.gamma, special.dawsn, special.erfcinv):
+        assert sagax.grad(function)(0.3).weak_type
+    # a primitive's own rule has no such conversion
+    assert not sagax.grad(lambda x: snp.maximum(x, 0.1))(0.3).weak_type
 
 
 def test_an_argument_that_nothing_depends_on():

@@ -385,7 +385,7 @@ def _rule_arguments(
 def _apply_jvp(
     primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: JvpRules
 ) -> tuple:
-    """Apply the rule. Under linearization its operations on tangents are recorded one by one."""
+    """Apply the rule."""
     captured, arguments, moving = _rule_arguments("custom_jvp", inner, primals, tangents)
     if isinstance(rules, StagedJvpRules):
         return rules.run(captured, arguments, moving)
@@ -394,7 +394,17 @@ def _apply_jvp(
 
 
 custom_jvp_p.jvp_rule = _apply_jvp
-custom_jvp_p.linearize_rule = _apply_jvp
+
+
+@custom_jvp_p.linearize
+def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: JvpRules) -> tuple:
+    """Apply the rule. Its operations on tangents are recorded one by one, with the types that a user sees."""
+    trace = state.trace
+    before, trace.promotes = trace.promotes, True
+    try:
+        return _apply_jvp(primals, tangents, inner=inner, rules=rules)
+    finally:
+        trace.promotes = before
 
 
 @custom_jvp_p.transpose

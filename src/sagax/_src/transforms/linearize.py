@@ -24,13 +24,22 @@ from sagax._src.transforms.prune import prune_jaxpr
 
 
 class TangentTrace(StageTrace):
-    """Record operations on tangents; forward all others to the outer trace."""
+    """Record operations on tangents; forward all others to the outer trace.
 
-    __slots__ = ()
+    `promotes`: tangents of numbers beside strongly typed values are converted, as in users' own rules.
+    """
+
+    __slots__ = ("promotes",)
+
+    def __init__(self, parent: Trace) -> None:
+        super().__init__(parent)
+        self.promotes = False
 
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
         for a in args:
             if type(a) is StagedTracer and a._trace is self:
+                if self.promotes and a.aval.weak_type and not primitive.multiple_results:
+                    args = _promoted(args, args)
                 return StageTrace.process(self, primitive, args, params)
         before = state.trace
         state.trace = self.parent
@@ -116,12 +125,12 @@ class LinearizeTrace(Trace):
         return self.wrap(out, out_tangent)
 
 
-def _promoted(primals: Sequence[Any], tangents: list) -> list:
+def _promoted(primals: Sequence[Any], tangents: Sequence[Any]) -> Sequence[Any]:
     """Convert tangents of numbers that a strongly typed operand promotes.
 
     The transpose of this conversion makes their cotangents weakly typed again.
     """
-    moving = [k for k, t in enumerate(tangents) if type(t) is not Zero and t.aval.weak_type]
+    moving = [k for k, t in enumerate(tangents) if type(t) is StagedTracer and t.aval.weak_type]
     if moving and any(_is_strong(aval_of(p)) for p in primals):
         tangents = list(tangents)
         for k in moving:
