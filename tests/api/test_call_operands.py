@@ -193,6 +193,7 @@ def test_unhashable_static_names_the_argument():
 
 
 def test_clear_caches_forgets_the_types_of_results():
+    from sagax._src.lowering.text import tensor_type
     from sagax._src.primitives.arithmetic import mul_p
     from sagax.numpy import _base
 
@@ -203,6 +204,7 @@ def test_clear_caches_forgets_the_types_of_results():
     for _ in range(2):  # also what is added after the first time
         sagax.clear_caches()
         assert not mul_p._abstract_cache and not _base._scalars_like
+        assert not tensor_type.cache_info().currsize
         assert (x * 2).shape == (3, 5, 7) and mul_p._abstract_cache
 
 

@@ -24,6 +24,7 @@ from sagax._src.core.value import aval_of, is_operand
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, NotAnArrayError
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.lazy_import import lazy_imports
+from sagax._src.lowering.text import tensor_type
 from sagax._src.primitives.resharding import in_memory_space
 from sagax._src.primitives.structural import zeros_of
 from sagax._src.runtime import eager, map_limit
@@ -343,6 +344,7 @@ def clear_all_caches() -> None:
     eager.clear()
     transpose.clear()
     clear_cached_types()
+    tensor_type.cache_clear()
     for cache in also_cleared.values():
         cache.cache_clear()
 

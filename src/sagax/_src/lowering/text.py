@@ -62,7 +62,7 @@ def _check_bytes(shape: tuple, dtype: Any, count: int) -> None:
         )
 
 
-@functools.lru_cache(maxsize=65536)
+@functools.lru_cache(maxsize=8192)
 def tensor_type(shape: tuple, dtype: Any) -> str:
     """Format `tensor<3x?xf32>`; refuse sizes at which the engine would abort the process."""
     count = math.prod([s for s in shape if not dims.is_dim(s)])
