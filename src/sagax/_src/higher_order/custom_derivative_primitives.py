@@ -7,7 +7,7 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from sagax._src import trees
 from sagax._src.argument_checks.checks import distinct_references
@@ -31,6 +31,9 @@ from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.source_stacks import apart
 from sagax._src.transforms.batch import batch_flat, move_batch_dim
 from sagax._src.transforms.discharge import is_final
+
+if TYPE_CHECKING:
+    from sagax._src.transforms.linearize import TangentTrace
 
 # The function -------------------------------------------------------------------------------------
 
@@ -399,7 +402,7 @@ custom_jvp_p.jvp_rule = _apply_jvp
 @custom_jvp_p.linearize
 def _(primals: Sequence, tangents: Sequence, *, inner: StageableFunction, rules: JvpRules) -> tuple:
     """Apply the rule. Its operations on tangents are recorded one by one, with the types that a user sees."""
-    trace = state.trace
+    trace = cast("TangentTrace", state.trace)
     before, trace.promotes = trace.promotes, True
     try:
         return _apply_jvp(primals, tangents, inner=inner, rules=rules)

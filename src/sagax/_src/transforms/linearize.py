@@ -38,8 +38,8 @@ class TangentTrace(StageTrace):
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
         for a in args:
             if type(a) is StagedTracer and a._trace is self:
-                if self.promotes and a.aval.weak_type and not primitive.multiple_results:
-                    args = _promoted(args, args)
+                if self.promotes and not primitive.multiple_results:
+                    args = tuple(_promoted(args, args))
                 return StageTrace.process(self, primitive, args, params)
         before = state.trace
         state.trace = self.parent
