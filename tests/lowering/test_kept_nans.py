@@ -59,15 +59,37 @@ LOSSES = {
         0, 2, lambda i, t: t + snp.maximum(x, i).sum(1), 0 * x[:, 0]
     ),
     "of extrema": lambda x: snp.maximum(x, 0).max(1),
+    "normalized exponentials": lambda x: _softmax(snp.minimum(x, 1)),
+    "in a jitted function": lambda x: sagax.jit(lambda x: snp.maximum(x, 0))(x).sum(1),
+    "in a checkpoint": lambda x: sagax.checkpoint(lambda x: snp.maximum(x, 0))(x).sum(1),
+    "with a rule of its own": lambda x: _rectified(x).sum(1),
 }
+
+
+@sagax.custom_jvp
+def _rectified(x):
+    return snp.maximum(x, 0)
+
+
+_rectified.defjvps(lambda t, out, x: t)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_sums_of_extrema_are_nan_where_an_element_is(loss):
     x = _with_nan((100, 100))
     assert np.isnan(sagax.jit(LOSSES[loss])(x)).any()
+    with sagax.config.context(exact=True):
+        assert np.isnan(sagax.jit(LOSSES[loss])(x)).any()
     plain = np.nan_to_num(x)
     assert np.isfinite(sagax.jit(LOSSES[loss])(plain)).all()
+
+
+def test_zeros_keep_their_signs():
+    zeros = np.zeros(tuning.LEAST_SIZE_THAT_LOSES_NAN, np.float32)
+    assert not np.signbit(sagax.jit(snp.maximum)(zeros, -zeros)).any()
+    assert not np.signbit(sagax.jit(snp.maximum)(-zeros, zeros)).any()
+    assert np.signbit(sagax.jit(snp.minimum)(zeros, -zeros)).all()
+    assert np.signbit(sagax.jit(snp.minimum)(-zeros, zeros)).all()
 
 
 def _attention(x, axis):

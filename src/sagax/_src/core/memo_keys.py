@@ -147,7 +147,7 @@ CANONICAL_DOTS = "canonical dots"
 # With the sines that reductions absorb marked as XLA's own.
 REDUCED_SINES = "reduced sines"
 # With maxima written that reductions would absorb.
-KEPT_NANS = "kept nans"
+SHIFTS = "shifting extrema"
 # (elements from which on NumPy sorts) With argsorts by packed keys, and searches in place of sorts of which few positions are read.
 REWRITTEN_SORTS = "rewritten sorts"
 # The elements that it sorts, and its other work.

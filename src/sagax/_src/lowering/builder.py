@@ -460,6 +460,23 @@ class Builder:
             dimensions=self.ints(axes),
         )
 
+    def _may_lose_nans(self, aval: Any) -> bool:
+        """Return whether XLA's extrema of such values may take a number where an operand is NaN."""
+        if self.module.platform != "cpu" or not xla.loses_nans or aval.dtype not in _LOSE_NANS:
+            return False
+        return not dims.is_static(aval.shape) or aval.size >= tuning.LEAST_SIZE_THAT_LOSES_NAN
+
+    def extremum(self, combine: str, x: Value, y: Value) -> Value:
+        """Return the "maximum" or "minimum" of `x` and `y`, elementwise; NaN if either is.
+
+        Where a reduction would lose NaNs of an extremum that XLA fuses into it, a choice stands between them,
+        which is not fused so.
+        """
+        found = self.elementwise(combine, [x, y])
+        if not self._may_lose_nans(found.aval):
+            return found
+        return self.select(self.compare("NE", found, found), self.full(np.nan, found.aval), found)
+
     def reduce_extremum(self, combine: str, x: Value, init: Any, axes: Sequence[int]) -> Value:
         """Reduce `x` to maxima or minima, which are NaN where an element is.
 
@@ -467,12 +484,7 @@ class Builder:
         element is.
         """
         found = self.reduce(combine, x, init, axes)
-        if self.module.platform != "cpu" or not xla.loses_nans:
-            return found
-        static = dims.is_static(x.aval.shape)
-        if x.aval.dtype not in _LOSE_NANS or (
-            static and x.aval.size < tuning.LEAST_SIZE_THAT_LOSES_NAN
-        ):
+        if not self._may_lose_nans(x.aval):
             return found
         total = self.reduce("add", self.op("multiply", [x, x], x.aval), 0, axes)
         return self.select(self.compare("NE", total, total), self.full(np.nan, found.aval), found)

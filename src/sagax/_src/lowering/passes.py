@@ -18,9 +18,9 @@ if TYPE_CHECKING or lazy_imports():
         canonicalize_dots,
         flat_draws,
         host_sorts,
-        kept_nans,
         reduced_sines,
         reroll,
+        shifting_extrema,
         sorts,
     )
 
@@ -62,7 +62,7 @@ def prepared(
     if xla.reduces_sines and (nested or Pass.SINES in passes):
         jaxpr = checked(reduced_sines.leave_reduced_sines(jaxpr), "reduced sines")
     if xla.loses_nans and (nested or Pass.EXTREMA in passes):
-        jaxpr = checked(kept_nans.keep_nans(jaxpr), "kept NaNs")
+        jaxpr = checked(shifting_extrema.mark_shifts(jaxpr), "shifting extrema")
     if nested or Pass.SORTS in passes:
         jaxpr = checked(sorts.rewrite_sorts(jaxpr, least_host_sort), "sorts")
     if nested or Pass.PRODUCTS in passes:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src.core import dtype_predicates, dtypes
-from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask, Pass, Sums
+from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask, Sums
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
 from sagax._src.core.value import aval_of
@@ -331,7 +331,6 @@ def _extreme(name: str, hlo: str, direction: str, numpy: Any) -> Any:
         name,
         2,
         family=EXACT,
-        rewritten_by=Pass.EXTREMA,
         numpy=numpy,
         in_numpy=hlo,
         accepts=number_or_bool,
@@ -354,7 +353,7 @@ def _extreme(name: str, hlo: str, direction: str, numpy: Any) -> Any:
     @p.lower
     def _(b: Any, x: Any, y: Any) -> Any:
         if not dtype_predicates.is_complex(x.dtype):
-            return b.elementwise(hlo, [x, y])
+            return b.extremum(hlo, x, y)
         x, y = b.stretch(x, b.out.shape), b.stretch(y, b.out.shape)
         return b.select(compare_lexicographically(b, direction, x, y), x, y)
 

@@ -79,7 +79,7 @@ def _reduction(
 ) -> Primitive:
     """Define a primitive that reduces `axes` by an XLA operation with its neutral element.
 
-    Lowering marks extrema with `shifts` that need not look for NaNs (lowering/kept_nans.py).
+    Lowering marks extrema with `shifts` that need not look for NaNs (lowering/shifting_extrema.py).
     """
     mask = mask_filled("axes", neutral)
     p = Primitive(name, exact=exact, samples=samples, family=REDUCTION, mask_rule=mask, **answers)

@@ -1,10 +1,9 @@
-"""Keep the NaNs that XLA's reductions on CPUs lose.
+"""Find the maxima that need not look for the NaNs that XLA's reductions on CPUs lose.
 
 XLA of jaxlib 0.12 compiles larger reductions, with the elementwise operations before them, by a library whose maxima
-and minima take the other operand where one is NaN. So a loss that ends in `maximum(0, x).sum()` is a number
-where x has a NaN. Such maxima are written to memory first: the library reduces what it reads.
-
-Reductions that are maxima themselves look for NaNs by a sum (`Builder.reduce_extremum`). They need not where the result
+and minima take the other operand where one is NaN. So a loss that ends in `maximum(0, x).sum()` would be a number
+where x has a NaN. Elementwise extrema are lowered to what is not compiled so (`Builder.extremum`), and reductions
+that are extrema look for NaNs by a sum (`Builder.reduce_extremum`). They need not where the result
 is what the elements are shifted by before they are exponentiated, as in `softmax`: the NaN itself arrives.
 """
 
@@ -18,9 +17,8 @@ from sagax._src import tuning
 from sagax._src.core import dims, memo_keys
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Var
 from sagax._src.lowering.map_subjaxprs import within
-from sagax._src.lowering.reduced_sines import find_reduced
-from sagax._src.primitives.arithmetic import max_p, min_p, sub_p
-from sagax._src.primitives.identities import optimization_barrier_p, stop_gradient_p
+from sagax._src.primitives.arithmetic import sub_p
+from sagax._src.primitives.identities import stop_gradient_p
 from sagax._src.primitives.reductions import reduce_max_p, reduce_min_p
 from sagax._src.primitives.structural import broadcast_in_dim_p
 from sagax._src.primitives.transcendental import exp2_p, exp_p
@@ -31,16 +29,13 @@ _DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
 _MOST_STEPS = 16
 
 
-def keep_nans(jaxpr: Jaxpr) -> Jaxpr:
-    """Write maxima and minima that reductions would absorb, also in sub-jaxprs, and mark those that shift."""
-    return derived(jaxpr, (memo_keys.KEPT_NANS,), lambda: _mark_and_write(jaxpr))
+def mark_shifts(jaxpr: Jaxpr) -> Jaxpr:
+    """Mark the reductions to extrema that shift what they are the extrema of, also in sub-jaxprs."""
+    return derived(jaxpr, (memo_keys.SHIFTS,), lambda: _with_marks(jaxpr))
 
 
-def _mark_and_write(jaxpr: Jaxpr) -> Jaxpr:
-    eqns = within(jaxpr.eqns, keep_nans)
-    if any(_is_large_extremum(eqn) for eqn in eqns):
-        reduced = find_reduced(jaxpr, eqns)
-        eqns = [e for eqn in eqns for e in _written(eqn, reduced)]
+def _with_marks(jaxpr: Jaxpr) -> Jaxpr:
+    eqns = within(jaxpr.eqns, mark_shifts)
     if any(_is_reduced_extremum(eqn) for eqn in eqns):
         makers: dict[Any, Eqn] = {}
         readers: dict[Any, list[Eqn]] = {}
@@ -58,24 +53,8 @@ def _is_large(aval: Any) -> bool:
     return aval.dtype in _DTYPES and size >= tuning.LEAST_SIZE_THAT_LOSES_NAN
 
 
-def _is_large_extremum(eqn: Eqn) -> bool:
-    return eqn.primitive in (max_p, min_p) and _is_large(eqn.outvars[0].aval)
-
-
 def _is_reduced_extremum(eqn: Eqn) -> bool:
     return eqn.primitive in (reduce_max_p, reduce_min_p) and _is_large(eqn.invars[0].aval)
-
-
-def _written(eqn: Eqn, reduced: set[Any]) -> list[Eqn]:
-    """Return an equation with a barrier behind it, if it is a large extremum that reductions absorb."""
-    if not _is_large_extremum(eqn) or eqn.outvars[0] not in reduced:
-        return [eqn]
-    (out,) = eqn.outvars
-    inside = Var(out.aval)
-    barrier = Eqn(
-        optimization_barrier_p, [inside], [out], {}, traceback=eqn.traceback, scope=eqn.scope
-    )
-    return [eqn.replace(outvars=[inside]), barrier]
 
 
 def _marked(eqn: Eqn, makers: dict[Any, Eqn], readers: dict[Any, list[Eqn]]) -> Eqn:
