@@ -117,6 +117,40 @@ def test_functions_that_shift_by_a_maximum_keep_nans_by_row(f):
     assert np.isfinite(found[:-1]).all()
 
 
+@pytest.mark.parametrize("shape", [(4096, 16), (100, 64), (2, 5000, 8)], ids=str)
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_softmax_of_rows_that_are_not_finite(shape, axis, dtype):
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    rows = np.moveaxis(x, axis, -1)
+    rows[..., 0, :] = -np.inf
+    rows[..., 1, 0] = np.nan
+    rows[..., 2, 0] = np.inf
+    rows[..., 3, :2] = np.inf
+    rows[..., 4, 1] = -np.inf
+    # the definition, with infinities as the limits of equal numbers
+    shift = x.max(axis, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        less = np.where((x == shift) & (x > 0), 0, x - shift).astype(np.float64)
+    expected = np.exp(less) / np.exp(less).sum(axis, keepdims=True)
+    with sagax.enable_x64(dtype == np.float64):
+        found = sagax.jit(lambda x: sagax.nn.softmax(x, axis))(x)
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, expected, 1e-5 if dtype == np.float32 else 1e-13, 1e-30)
+        found = sagax.jit(lambda x: sagax.nn.log_softmax(x, axis))(x)
+        np.testing.assert_allclose(np.exp(found), expected, 2e-5, 1e-30)
+
+
+@pytest.mark.skipif(not xla.loses_nans, reason="earlier XLA does not compile a softmax as one loop")
+def test_a_softmax_of_many_rows_is_compiled_as_one_loop():
+    def count(rows):
+        compiled = sagax.jit(sagax.nn.softmax).lower(np.ones((rows, 64), np.float32)).compile()
+        return compiled.as_text().partition("ENTRY")[2].count(" fusion(")
+
+    assert count(tuning.LEAST_ROWS_OF_ONE_SOFTMAX) == 1
+    assert count(tuning.LEAST_ROWS_OF_ONE_SOFTMAX // 2) > 1
+
+
 def _count(f, x):
     return sagax.jit(f).lower(x).as_text().count("stablehlo.reduce")
 

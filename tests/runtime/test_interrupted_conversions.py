@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 
@@ -80,10 +81,18 @@ class TwoArguments(BaseException):
     ],
 )
 def test_an_exception_that_the_engine_words_is_made_again(end, kind, args):
-    # the name is that of one class only
+    gc.collect()  # the name is that of one class only
     found = original_error(RuntimeError(_TEXT + end))
     assert type(found).__name__ == kind.__name__
     assert found.args == args
+
+
+def test_of_classes_of_one_name_the_one_where_it_was_raised():
+    other = type("FromHandler", (Exception,), {})
+    text = _TEXT.replace("script.py", __file__) + "FromHandler: now"
+    assert type(original_error(RuntimeError(text))) is FromHandler is not other
+    error = RuntimeError(_TEXT + "FromHandler: now")
+    assert original_error(error) is error  # it may be either
 
 
 def test_an_unknown_name_stays_the_error_of_the_engine():

@@ -114,6 +114,8 @@ SINE_MIN_ELEMENTS = 1 << 16
 # Elements from which on maxima and minima look for NaNs, which XLA of jaxlib 0.12 loses (found at 4,096 elements, not
 # at 2,048). Rows: `--sweep --only numpy.max numpy.min`.
 LEAST_SIZE_THAT_LOSES_NAN = 1 << 11
+# Rows from which on XLA of jaxlib 0.12 compiles a softmax as one function (found at 4,096 rows, not at 4,000).
+LEAST_ROWS_OF_ONE_SOFTMAX = 1 << 12
 
 # Elements along the axis, and in all, from which on `argmax` looks for the maximum first, and then for its first
 # position. Rows: op-argmax.

@@ -18,8 +18,9 @@ from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
-from sagax._src.primitives.arithmetic import rsqrt
+from sagax._src.primitives.arithmetic import cap_infinity_p, rsqrt
 from sagax._src.primitives.identities import stop_gradient
+from sagax._src.primitives.reductions import reduce_max
 from sagax.numpy._arguments import axis_tuple
 from sagax.numpy._base import (
     as_array,
@@ -36,6 +37,9 @@ from sagax.numpy._base import (
 from sagax.numpy._fused import fused
 
 Axis = int | Sequence[int] | None
+
+# dtypes of which XLA's code for CPUs may compute a softmax in one loop over each row
+_CAPPED = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 # what they share ----------------------------------------------------------------------------------
@@ -71,7 +75,7 @@ def _maximum(x: Any, axes: tuple, empty_value: float = -np.inf) -> Any:
 
     Derivatives do not pass, since they cancel in all that follows.
     """
-    found = snp.max(stop_gradient(x), axis=axes, keepdims=True, initial=-np.inf)
+    found = snp.expand_dims(reduce_max(stop_gradient(x), axes), axes)
     if empty_value == -np.inf:
         return found
     return select(found == -np.inf, number_like(empty_value, found), found)
@@ -94,7 +98,12 @@ def _less_jvp(primals: tuple, tangents: tuple) -> tuple:
 def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
     """Compute differences from the maximum, their exponentials, and sums of these."""
     x = _masked(x, where, -np.inf)
-    differences = _less(x, _maximum(x, axes, empty_value=np.nan))
+    # infinite elements differ by 0 from each other; if all are -inf, by NaN
+    if dtype_of(x) in _CAPPED:
+        x = cap_infinity_p.bind(x)
+        differences = x - _maximum(x, axes)
+    else:
+        differences = _less(x, _maximum(x, axes, empty_value=np.nan))
     exponentials = snp.exp(differences)
     if where:
         exponentials = _masked(exponentials, where, 0.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -81,6 +82,11 @@ def _raised_on_the_way(text: str) -> BaseException | None:
             classes.add(each)
             rest += type.__subclasses__(each)
     fitting = [c for c in classes if c.__name__ == name]
+    if len(fitting) > 1:  # that which the code that raised it calls by this name
+        path = re.findall(r'File "([^"]*)", line \d+, in ', text)[-1:]
+        modules = [m for m in list(sys.modules.values()) if [getattr(m, "__file__", None)] == path]
+        seen = [getattr(m, name, None) for m in modules]
+        fitting = [c for c in fitting if any(c is s for s in seen)]
     if len(fitting) != 1:
         return None
     kind: Any = fitting[0]
