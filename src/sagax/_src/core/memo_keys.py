@@ -146,7 +146,7 @@ FLAT_DRAWS = "flat draws"
 CANONICAL_DOTS = "canonical dots"
 # With the sines that reductions absorb marked as XLA's own.
 REDUCED_SINES = "reduced sines"
-# With maxima written that reductions would absorb.
+# With the maxima marked that shift what is exponentiated, and its cap in the quickest form.
 SHIFTS = "shifting extrema"
 # (elements from which on NumPy sorts) With argsorts by packed keys, and searches in place of sorts of which few positions are read.
 REWRITTEN_SORTS = "rewritten sorts"

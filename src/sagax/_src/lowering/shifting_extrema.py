@@ -63,7 +63,7 @@ def _cap_of(
     eqn: Eqn, makers: dict[Any, Eqn], readers: dict[Any, list[Eqn]], outs: Sequence[Any]
 ) -> Eqn | None:
     """Return the equation that caps what a marked extremum shifts, if nothing else reads its result."""
-    if not eqn.params.get("shifts"):
+    if eqn.primitive is not reduce_max_p or not eqn.params.get("shifts"):
         return None
     maker = makers.get(eqn.invars[0])
     passed: list[Eqn] = [eqn]
@@ -73,8 +73,13 @@ def _cap_of(
     if maker is None or maker.primitive is not cap_infinity_p:
         return None
     (capped,) = maker.outvars
-    others = [e for e in readers[capped] if e.primitive is not sub_p and e not in passed]
+    others = [e for e in readers[capped] if not (_is_less(e, capped) or e in passed)]
     return None if others or any(v is capped for v in outs) else maker
+
+
+def _is_less(eqn: Eqn, x: Var) -> bool:
+    """Return whether something else is subtracted from `x`."""
+    return eqn.primitive is sub_p and eqn.invars[0] is x and eqn.invars[1] is not x
 
 
 class _Writer:
