@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import laws
 import pallas_cases
 import sagax
 import sagax.numpy as snp
@@ -21,6 +22,7 @@ from sagax.experimental import pallas as pl
 from sagax.experimental.pallas import ops
 from sagax.experimental.pallas import triton as plt
 from sagax.experimental.pallas._call import pallas_call_p
+from sagax.experimental.pallas._triton import program
 from sagax.experimental.pallas._triton.call import verified
 from sagax.experimental.pallas.ops.gpu.attention import BlockSizes
 from triton_interpreter import Interpreter
@@ -194,7 +196,11 @@ FLOAT_FUNCTIONS = {
         lambda x: (x * 1e10).astype(np.int32).astype(f32), lambda x: (x * snp.nan).astype(np.int32) + x,
         lambda x: x.astype(snp.float8_e4m3fn).astype(f32), lambda x: x.view(np.int32).astype(f32),
     ),
-    "nn": (sagax.nn.gelu, sagax.nn.silu, sagax.nn.softplus, sagax.nn.relu6, sagax.nn.mish),
+    "nn": (sagax.nn.gelu, sagax.nn.silu, sagax.nn.softplus, sagax.nn.relu6, sagax.nn.mish, sagax.nn.softmax),
+    "slopes": tuple([
+        lambda x, f=f: sagax.jvp(f, (x * 8,), (x,))[1]
+        for f in (snp.tanh, lax.erf, lax.erfc, lax.logistic, sagax.nn.log_softmax, lambda x: sagax.nn.gelu(x, approximate=False))
+    ]),
 }  # fmt: skip
 
 
@@ -213,6 +219,20 @@ def test_float_functions(on_triton, name):
     for f in FLOAT_FUNCTIONS[name]:
         np.testing.assert_allclose(elementwise(f, x), f(x), rtol=1e-5, atol=1e-6)
     assert len(on_triton) == len(FLOAT_FUNCTIONS[name])
+
+
+def test_elementwise_primitives_have_a_form_in_triton_or_none_by_choice():
+    """Others are series and iterations, or take complex numbers."""
+    without = {
+        p.name
+        for p in laws.all_primitives()
+        if p.elementwise and p not in program._RULES and p.composite_rule is None
+    }
+    assert without == {
+        "beta_density", "digamma", "gamma_density", "igamma", "igamma_grad_a", "igammac", "pochhammer", "polygamma",
+        "random_gamma_curvature", "random_gamma_grad", "regularized_incomplete_beta", "zeta",
+        "complex", "conj", "imag", "mulhi", "reduce_precision",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("dtype", [snp.bfloat16, snp.float16])

@@ -10,6 +10,7 @@ import numpy as np
 import sagax._src.primitives.arithmetic as arithmetic
 import sagax._src.primitives.bitwise as bitwise
 import sagax._src.primitives.comparison as comparison
+import sagax._src.primitives.compiler_hints as compiler_hints
 import sagax._src.primitives.identities as identities
 import sagax._src.primitives.makers as makers
 import sagax._src.primitives.power as power
@@ -67,6 +68,29 @@ def _function(name: str) -> Callable:
         return extern(b, name, operands)
 
     return rule
+
+
+def _cap_infinity(b: Builder, x: Value) -> Value:
+    return b.extreme(x, b.constant(dtypes.finfo(x.dtype).max, x.dtype), "min")
+
+
+def _one_minus_square(b: Builder, x: Value) -> Value:
+    one = b.constant(1, x.dtype)
+    return b.mul(b.sub(one, x), b.add(one, x))
+
+
+def _exp_neg_square(b: Builder, x: Value) -> Value:
+    """Compute exp(-x**2) by halves: of x = h + l, h**2 is exact, and the rest x**2 - h**2 is small."""
+    if x.dtype.itemsize < 4:
+        return b.convert(_exp_neg_square(b, b.convert(x, F32)), x.dtype)
+    wide = x.dtype != F32
+    x = b.extreme(_abs(b, x), b.constant(40 if wide else 12, x.dtype), "min")  # 0 beyond
+    integer = np.dtype(np.int64 if wide else np.int32)
+    lower = b.constant(-(1 << 27) if wide else -(1 << 12), integer)
+    high = bitcast(b, b.bits("and", bitcast(b, x, integer), lower), x.dtype)
+    first = extern(b, "exp", [_neg(b, b.mul(high, high))])
+    rest = extern(b, "expm1", [_neg(b, b.mul(b.sub(x, high), b.add(x, high)))])
+    return b.add(first, b.mul(first, rest))
 
 
 def _abs(b: Builder, x: Value) -> Value:
@@ -237,10 +261,13 @@ RULES: dict[Any, Callable] = {
     arithmetic.rem_p: _rem,
     arithmetic.max_p: lambda b, x, y: b.extreme(x, y, "max"),
     arithmetic.min_p: lambda b, x, y: b.extreme(x, y, "min"),
+    arithmetic.cap_infinity_p: _cap_infinity,
     arithmetic.abs_p: _abs,
     arithmetic.sign_p: _sign,
     arithmetic.square_p: lambda b, x: b.mul(x, x),
     arithmetic.integer_pow_p: _integer_pow,
+    functions.one_minus_square_p: _one_minus_square,
+    erf.exp_neg_square_p: _exp_neg_square,
     rounding.round_p: _round,
     comparison.is_finite_p: _is_finite,
     functions.logistic_p: _logistic,
@@ -271,6 +298,7 @@ RULES: dict[Any, Callable] = {
     bitcast_convert_type_p: _bitcast,
     identities.stop_gradient_p: _same,
     identities.copy_p: _same,
+    compiler_hints.xla_metadata_value_p: _same,
 }
 
 
