@@ -371,11 +371,18 @@ def eight_devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     import sagax
     import sagax.numpy._base as _base
     from sagax._src.runtime import devices
+    from sagax.random import _arguments
 
     backend = _eight_device_backend()
     monkeypatch.setattr(devices, "_default_backend", backend)
     monkeypatch.setitem(devices._backends, "cpu", backend)
-    _base._numbers.clear()  # numbers that are kept as arrays lie with one of the clients
+    kept = (
+        _base._numbers,
+        _arguments._numbers,
+    )  # numbers that are kept as arrays lie with one of the clients
+    for table in kept:
+        table.clear()
     with sagax.default_device(backend.devices[0]):
         yield list(backend.devices)
-    _base._numbers.clear()
+    for table in kept:
+        table.clear()

@@ -208,6 +208,14 @@ def test_clear_caches_forgets_the_types_of_results():
         assert (x * 2).shape == (3, 5, 7) and mul_p._abstract_cache
 
 
+def test_clear_caches_forgets_functions_beyond_those_whose_traces_are_shared():
+    made = [sagax.jit(eval(f"lambda x: x + {i}.5")) for i in range(300)]
+    assert made[0](1.0) == 1.5 and made[0]._caches.traced
+    sagax.clear_caches()
+    assert not made[0]._caches.traced and not made[0]._caches.calls
+    assert made[0](1.0) == 1.5
+
+
 def test_clear_caches_forgets_types_and_numbers():
     same = sagax.jit(lambda a, b: a + b)
     for _ in range(2):

@@ -34,3 +34,35 @@ else:
 def test_a_platform_that_a_library_adds_and_new_clients():
     found = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
+
+
+RUN_AGAIN = """
+import numpy as np
+import sagax, sagax.numpy as snp
+from sagax import random
+from sagax.extend import backend
+from sagax.scipy import special, stats
+
+double = sagax.jit(lambda x: x * 2 + 1)
+
+
+def everything():
+    key = random.key(3)
+    x = snp.linspace(0.1, 0.9, 3)
+    draws = random.randint(key, (3,), 0, 10), random.normal(key, (2,)), random.gamma(key, 2.0), random.choice(key, 5)
+    found = [*draws, double(x), double(2.0), snp.clip(x, 0.2, 0.5), snp.linalg.inv(snp.eye(2)), sagax.nn.softmax(x)]
+    found += [getattr(special, name)(snp.asarray(0.5)) for name in ("erf", "ndtr", "gammaln", "digamma", "i0e", "expit")]
+    found += [special.xlogy(x, 2.0), stats.beta.pdf(0.3, 2.0, 3.0), stats.norm.logpdf(x, 0.0, 2.0), sagax.grad(special.erf)(0.5)]
+    return [np.asarray(x) for x in found]
+
+
+before = everything()
+backend.clear_backends()
+for x, y in zip(before, everything(), strict=True):
+    np.testing.assert_array_equal(x, y)
+"""
+
+
+def test_what_ran_before_runs_on_new_clients():
+    found = subprocess.run([sys.executable, "-c", RUN_AGAIN], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
+from sagax._src.api.derivatives import jvp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -157,6 +158,32 @@ def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
 # log-sum-exp --------------------------------------------------------------------------------------
 
 
+# Values alone need no care at each element: with a finite shift an infinite element gives an infinite sum. Derivatives
+# do: they are quotients of the terms by their sum.
+@functools.partial(custom_jvp, nondiff_argnums=(2, 3))
+def _log_of_sum(x: Any, where: tuple, axes: tuple, keepdims: bool) -> Any:
+    """Compute the logarithm of the sum of exponentials of real numbers, masked ones being -inf."""
+    greatest = _maximum(x, axes)
+    finite = select(snp.isfinite(greatest), greatest, number_like(0.0, greatest))
+    total = snp.sum(snp.exp(x - finite), axis=axes, keepdims=keepdims)
+    return snp.log(total) + (finite if keepdims else snp.squeeze(finite, axis=axes))
+
+
+@_log_of_sum.defjvp
+def _log_of_sum_jvp(axes: tuple, keepdims: bool, primals: tuple, tangents: tuple) -> tuple:
+    def careful(x: Any) -> Any:
+        # where all are -inf, the sum depends on each of them alike
+        shift = _maximum(x, axes)
+        terms = _masked(snp.exp(_less(x, shift)), where, 0.0)
+        # With `abs` XLA lets a loop write the terms, which their slopes then read and replace. Without, the slopes
+        # are computed together with the sums, from differences that are kept beside them.
+        total = abs(snp.sum(terms, axis=axes, keepdims=keepdims))
+        return snp.log(total) + (shift if keepdims else snp.squeeze(shift, axis=axes))
+
+    (x, where), (tangent, _) = primals, tangents
+    return jvp(careful, (x,), (tangent,))
+
+
 @promotes_freely
 @fused
 def _logsumexp(
@@ -175,6 +202,8 @@ def _logsumexp(
         shift = _maximum(snp.real(x), axes, empty_value=0.0)
         shift = select(shift == np.inf, number_like(0.0, shift), shift)
         terms = snp.exp(x - shift)
+    elif not weighted and not return_sign:
+        return _log_of_sum(x, where, axes, keepdims)
     else:
         # where all are -inf, the sum depends on each of them alike, but there is no sum of weights
         shift = _maximum(x, axes, empty_value=0.0 if weighted else -np.inf)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import warnings
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.random_bits import KeyDType, PRNGImpl, random_unwrap_p, random_wrap_p
 from sagax._src.primitives.random_implementations import implementation, implementation_names
 from sagax._src.primitives.structural import broadcast_in_dim, convert, reduce_sum, reshape
+from sagax._src.runtime import eager
 from sagax._src.runtime.array import ConcreteArray
 
 if TYPE_CHECKING or lazy_imports():
@@ -342,7 +342,10 @@ def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
             raise ArgumentError.about(function, argument, x, "a real number")
         sign = math.copysign(1.0, x) if type(x) is float else 1.0
         try:
-            number = _number(x, sign, dtype)
+            number = _numbers.get((x, type(x), sign, dtype))
+            if number is None:
+                number = _new_number(x, dtype)
+                eager.remember(_numbers, (x, type(x), sign, dtype), number)
         except dtypes.IntegerOverflow as error:
             raise error.attach(function=function, argument=argument) from None
         # under tracing, a scalar becomes a literal of the jaxpr
@@ -357,12 +360,12 @@ def parameter(function: str, argument: str, x: Any, dtype: Any) -> Any:
     return convert(x, dtype)
 
 
-@functools.lru_cache(maxsize=1024, typed=True)
-def _number(x: Any, sign: float, dtype: Any) -> ConcreteArray:
-    """Convert a Python number to an array, cached; `sign` tells -0.0 from 0.0.
+# Python numbers as arrays, by their sign, too: 0.0 and -0.0 are equal. A transfer to the device takes longer than to
+# draw a few numbers.
+_numbers = eager.new_table()
 
-    A transfer to the device takes longer than to draw a few numbers.
-    """
+
+def _new_number(x: Any, dtype: Any) -> ConcreteArray:
     if type(x) is int:
         dtypes.check_python_int(x, dtype)
     with np.errstate(over="ignore"):

@@ -135,7 +135,7 @@ def clear_caches() -> None:
     """Clear all traces and executables of jitted functions, and return free memory to the system."""
     with _shared_lock:
         known = [c for by_options in _by_function.values() for c in by_options.values()]
-        for caches in (*known, *_by_meaning.values()):
+        for caches in (*known, *_by_meaning.values(), *[jitted._caches for jitted in _all]):
             caches.traced.clear()
             caches.calls.clear()
     for jitted in _all:
