@@ -106,20 +106,22 @@ def _(index: Any, *xs: Any, branches: tuple) -> list:
 def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
     """Return branches without constants: those of all branches become leading inputs of each.
 
-    A reference that several branches capture becomes one input, as each writes to it.
+    What several branches capture becomes one input.
     """
     if not any(b.consts for b in branches):
         return tuple(branches), []
     consts: list[Any] = []
     places, known = [], {}
     for b in branches:
-        at = []
+        at: dict[int, None] = {}
         for c in b.consts:
-            at.append(known.get(id(c), len(consts)))
-            if at[-1] == len(consts):
+            place = known.get(id(c), len(consts))
+            if place in at:  # a branch that holds one value as two constants
+                place = len(consts)
+            if place == len(consts):
                 consts.append(c)
-                if type(c) is Ref:
-                    known[id(c)] = at[-1]
+                known[id(c)] = place
+            at[place] = None
         places.append(tuple(at))
     out = []
     avals = [aval_of(c) for c in consts]

@@ -220,6 +220,8 @@ def elementwise(
     def jvp_rule(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = p.bind(*primals, **params)
         aval = aval_of(out)
+        if arity > 1 and not aval.weak_type:
+            primals = [_strong(x, aval.dtype) for x in primals]
         total = None
         for t, term in zip(tangents, terms, strict=True):
             if type(t) is Zero or term is None:
@@ -254,6 +256,12 @@ def elementwise(
 
         p.lower_rule = lower
     return p
+
+
+def _strong(x: Any, dtype: Any) -> Any:
+    """Convert a weakly typed operand whose result is strongly typed: so are derivatives that it takes part in."""
+    aval = aval_of(x)
+    return s.convert(x, dtype) if aval.weak_type and aval.dtype == dtype else x
 
 
 def broadcast_to(x: Any, shape: tuple) -> Any:
