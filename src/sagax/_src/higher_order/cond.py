@@ -113,16 +113,16 @@ def _shared(branches: Sequence[ClosedJaxpr]) -> tuple[tuple, list]:
     consts: list[Any] = []
     places, known = [], {}
     for b in branches:
-        at: dict[int, None] = {}
+        used: dict[int, None] = {}
         for c in b.consts:
             place = known.get(id(c), len(consts))
-            if place in at:  # a branch that holds one value as two constants
+            if place in used:  # a branch that holds one value as two constants
                 place = len(consts)
             if place == len(consts):
                 consts.append(c)
                 known[id(c)] = place
-            at[place] = None
-        places.append(tuple(at))
+            used[place] = None
+        places.append(tuple(used))
     out = []
     avals = [aval_of(c) for c in consts]
     for b, at in zip(branches, places, strict=True):
