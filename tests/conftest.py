@@ -376,10 +376,8 @@ def eight_devices(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     backend = _eight_device_backend()
     monkeypatch.setattr(devices, "_default_backend", backend)
     monkeypatch.setitem(devices._backends, "cpu", backend)
-    kept = (
-        _base._numbers,
-        _arguments._numbers,
-    )  # numbers that are kept as arrays lie with one of the clients
+    # numbers that are kept as arrays lie with one of the clients
+    kept = _base._numbers, _arguments._numbers
     for table in kept:
         table.clear()
     with sagax.default_device(backend.devices[0]):

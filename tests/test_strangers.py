@@ -94,8 +94,8 @@ DIFFERENCES: dict[str, dict[str, tuple[set[int] | None, str]]] = {
         "text of errors has a class of its own": ({4}, "A traced size of an array raises"),
     },
     "settlers": {
-        "printing of jaxprs": ({1}, "`ft_in` and `ft_out` of `scan`"),
-        "jaxpr of scan": (None, "`ft_in` and `ft_out` of `scan`"),
+        "printing of jaxprs": ({1}, "no `ft_in` and `ft_out` of `scan`"),
+        "jaxpr of scan": (None, "no `ft_in` and `ft_out` of `scan`"),
         "activations b": (None, "integers in `sigmoid` and `silu`"),
         "checkify a": (None, "and numbers to format"),
     },

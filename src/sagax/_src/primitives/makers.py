@@ -221,7 +221,11 @@ def elementwise(
         out = p.bind(*primals, **params)
         aval = aval_of(out)
         if arity > 1 and not aval.weak_type:
-            primals = [_strong(x, aval.dtype) for x in primals]
+            varied = [type(t) is not Zero for t in tangents]
+            primals = [  # what the tangent of another operand is multiplied by
+                _strong(x, aval.dtype) if sum(varied) > v else x
+                for x, v in zip(primals, varied, strict=True)
+            ]
         total = None
         for t, term in zip(tangents, terms, strict=True):
             if type(t) is Zero or term is None:
