@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
-
+import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src import trees
 from sagax._src.core import dtypes
@@ -38,7 +38,7 @@ class _Unravel:
 
     def __call__(self, flat: Any) -> Any:
         aval = aval_of(flat)
-        sizes = [int(np.prod(shape, dtype=int)) for shape in self.shapes]
+        sizes = list(map(math.prod, self.shapes))
         if aval.shape != (sum(sizes),):
             raise ShapeError(
                 f"unravel takes a vector of {sum(sizes)} elements",
@@ -54,7 +54,7 @@ class _Unravel:
                 argument="flat",
                 fix=f"flat.astype({str(self.dtype)!r})",
             )
-        pieces = snp.split(flat, np.cumsum(sizes)[:-1]) if sizes else []
+        pieces = lax.split(flat, sizes) if sizes else []
         same = len(set(self.dtypes)) <= 1
         leaves = [
             snp.reshape(part, shape) if same else snp.reshape(part, shape).astype(dtype)

@@ -682,3 +682,33 @@ def test_well_sealed_nonsense(exported):
 def test_the_page_lists_every_operation(request):
     page = (request.path.parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
     assert [row.name for row in (*ROWS, *REFUSED) if row.name not in page] == []
+
+
+def test_an_export_is_not_bound_by_what_another_took_for_granted():
+    """Sizes of one scope serve several exports: each checks its own assumptions only."""
+    k, n = export.symbolic_shape("k, n")
+
+    def compares(x, y):
+        return (x if x.shape[0] == 1 else x + 1), y
+
+    def sums(x):
+        return x.sum()
+
+    def keeps(x):
+        return x if n == 1 else snp.zeros(n) + x.sum()  # a size that is no argument's
+
+    first = export.export(sagax.jit(compares))(S((k,), "float32"), S((n,), "float32"))
+    assert [str(a) for a in first.assumptions] == ["k != 1"]
+    other = export.export(sagax.jit(sums))(S((k,), "float32"))
+    assert other.assumptions == () and float(other.call(np.ones(1, np.float32))) == 1.0
+    export.export(sagax.jit(sums), strict=True)(S((k,), "float32"))
+    # what no argument has cannot hold here, what the function asks itself does
+    third = export.export(sagax.jit(lambda x: x * 2 if x.shape[0] == 1 else x))(S((k,), "float32"))
+    assert [str(a) for a in third.assumptions] == ["k != 1"]
+    fourth = export.export(sagax.jit(lambda x, y: keeps(x)))(S((k,), "float32"), S((n,), "float32"))
+    assert {str(a) for a in fourth.assumptions} >= {"n != 1"}
+    assert fourth.call(np.ones(3, np.float32), np.ones(2, np.float32)).tolist() == [3.0, 3.0]
+    with pytest.raises(InconclusiveDimensionOperation):
+        export.export(sagax.jit(lambda x, y: compares(x, y)), strict=True)(
+            S((k,), "float32"), S((n,), "float32")
+        )

@@ -558,3 +558,57 @@ def test_gradients_of_products_of_symbolic_sizes(count, columns):
         e.call(data, indices, x), _gradients_by_stored_elements(data, indices, x), strict=True
     ):
         close(got, expected)
+
+
+_SYMBOLIC = {
+    "vector": lambda m, x: m @ x,
+    "columns": lambda m, x: m @ snp.stack([x, 2 * x], 1),
+    "transposed": lambda m, x: m.T @ x,
+    "from the left": lambda m, x: x @ m,
+    "slope": lambda m, x: sagax.grad(lambda x: snp.sum((m @ x) ** 2))(x),
+    "times": lambda m, x: m * x,
+    "sum": lambda m, x: (m + m) @ x,
+    "in order": lambda m, x: m.sort_indices() @ x,
+}
+
+
+@pytest.mark.parametrize(
+    ("layout", "name"),
+    [
+        *itertools.product(["BCOO", "sorted BCOO"], _SYMBOLIC),
+        *itertools.product(["BCSR"], ["vector", "columns"]),
+    ],
+)
+def test_operations_of_symbolic_sizes(layout, name):
+    """All sizes are known by the call only: the side, and the number of stored elements."""
+    f, dense = _SYMBOLIC[name], dense_of((6, 6))
+    n, m = export.symbolic_shape("n, m")
+
+    def of_parts(data, indices, ends, x):
+        shape = (x.shape[0], x.shape[0])
+        if layout == "BCSR":
+            return f(sparse.BCSR((data, indices, ends), shape=shape), x)
+        ordered = layout == "sorted BCOO"
+        matrix = sparse.BCOO(
+            (data, indices), shape=shape, indices_sorted=ordered, unique_indices=ordered
+        )
+        out = f(matrix, x)
+        return out.todense() if isinstance(out, sparse.JAXSparse) else out
+
+    made = (sparse.BCSR if layout == "BCSR" else sparse.BCOO).fromdense(dense)
+    x = np.arange(6, dtype=np.float32)
+    ends = np.asarray(made.indptr) if layout == "BCSR" else np.arange(7, dtype=np.int32)
+    columns = () if layout == "BCSR" else (2,)
+    specs = [((n,), "float32"), ((n, *columns), "int32"), ((m + 1,), "int32"), ((m,), "float32")]
+    e = export.export(sagax.jit(of_parts))(*[sagax.ShapeDtypeStruct(*s) for s in specs])
+    expected = {
+        "vector": dense @ x,
+        "columns": dense @ np.stack([x, 2 * x], 1),
+        "transposed": dense.T @ x,
+        "from the left": x @ dense,
+        "slope": 2 * dense.T @ (dense @ x),
+        "times": dense * x,
+        "sum": 2 * dense @ x,
+        "in order": dense @ x,
+    }[name]
+    close(e.call(made.data, made.indices, ends, x), expected)

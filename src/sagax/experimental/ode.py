@@ -82,7 +82,7 @@ def _solve(
     """Return the solution at all times, of a vector."""
     slope0 = f(y0, ts[0])
 
-    short = y0.size <= _SHORT
+    short = isinstance(y0.size, int) and y0.size <= _SHORT  # not symbolic
 
     # one array for all numbers, and for short vectors: XLA makes a kernel for each result of a step
     def pack(vectors: tuple) -> tuple:
@@ -189,9 +189,8 @@ def _backward(
     order = snp.arange(ts.shape[0] - 1, 0, -1)
     (a, of_args), of_times = lax.scan(between, carry, order)
     # moving the first time with the first value fixed moves the whole solution
-    of_first = (
-        -snp.dot(a - cts[0], f(ys[0], ts[0], args)) if ts.shape[0] > 1 else snp.zeros((), ts.dtype)
-    )
+    only = isinstance(ts.shape[0], int) and ts.shape[0] == 1  # not symbolic
+    of_first = snp.zeros((), ts.dtype) if only else -snp.dot(a - cts[0], f(ys[0], ts[0], args))
     return a, snp.concatenate([of_first[None], of_times[::-1]]), of_args
 
 

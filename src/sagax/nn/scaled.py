@@ -6,6 +6,7 @@ a power of two, and a second one with scales of 8 bits and one more for the whol
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -191,7 +192,7 @@ def _as_matrices(x: Any, contract: int, batch: Sequence[int]) -> tuple[Any, tupl
     moved = snp.transpose(x, (*batch, *free, contract))
     batch_shape = tuple(x.shape[d] for d in batch)
     rows = tuple(x.shape[d] for d in free)
-    count, size = int(np.prod(batch_shape)), int(np.prod(rows))
+    count, size = math.prod(batch_shape), math.prod(rows)
     return moved.reshape(count, size, x.shape[contract]), batch_shape, rows
 
 

@@ -114,8 +114,9 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
     if size < 1:
         raise ArgumentValueError.about("scipy.fft", "n", size, "at least 1")
     x = x[..., :size]
-    if x.shape[-1] < size:
-        x = snp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, size - x.shape[-1])])
+    missing = size - x.shape[-1]
+    if not isinstance(missing, int) or missing:  # a symbolic size may leave some to fill
+        x = snp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, missing)])
     return snp.moveaxis(transform(x, size, norm == "ortho"), -1, axis)
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import functools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -441,7 +441,8 @@ def export(
         )
     chosen = _checked_platforms(platforms)
 
-    def exporting(*args: Any, **kwargs: Any) -> Exported:
+    def once(args: Any, kwargs: Any) -> tuple[Exported, set[str]]:
+        """Export with the assumptions that are noted in the scope; also return those that were made now."""
         with dims.assumptions(strict=strict) as assumed:
             traced, tree, statics, leaves = fun_jit._stage(args, kwargs)
         if takes_references(traced.closed.jaxpr):
@@ -462,10 +463,9 @@ def export(
             for name, static in statics
             if dims.is_dim(static.value)
         )
-        if strict:
-            _refuse_noted(traced.closed, given)
-        with fun_jit._context:  # as it is compiled, maybe `exact`
-            return _exported(
+        # lowered in the context in which it is compiled, maybe `exact`
+        with fun_jit._context, dims.assumptions() as while_lowering:
+            exported = _exported(
                 traced.name,
                 traced.closed,
                 tree,
@@ -477,8 +477,52 @@ def export(
                 disabled_checks,
                 (placement, results) if isinstance(placement, Placement) else None,
             )
+        return exported, {str(a) for a in (*assumed, *while_lowering)}
+
+    def exporting(*args: Any, **kwargs: Any) -> Exported:
+        exported, made = once(args, kwargs)
+        code = exported._code
+        if others := [a for a in code.assumptions if str(a) not in made]:
+            # of traces that were reused, or of other exports with the same sizes
+            scope: Any = code.variables[0].scope
+            alone = _assumptions_alone(once, args, kwargs, scope.constraints)
+            made |= set(map(str, others)) if alone is None else alone
+            if strict and (refused := [a for a in others if str(a) in made]):
+                raise _assumed_before(refused[0])
+            code.assumptions = tuple([a for a in code.assumptions if str(a) in made])
+        return exported
 
     return exporting
+
+
+def _assumptions_alone(
+    once: Callable[[Any, Any], tuple[Exported, set[str]]],
+    args: Any,
+    kwargs: Any,
+    constraints: Sequence[str],
+) -> set[str] | None:
+    """Export for sizes of a new scope, in which nothing is remembered; return the assumptions.
+
+    None if that is impossible: the function may use sizes of its own scope that are no arguments.
+    """
+    other = SymbolicScope(constraints)
+    renamed: dict[str, Any] = {}
+
+    def size(d: Any) -> Any:
+        for name in dims.variables(d):
+            renamed.setdefault(name, other.read(name))
+        return dims.substitute(d, renamed)
+
+    def leaf(x: Any) -> Any:
+        if dims.is_dim(x):
+            return size(x)
+        shape = getattr(x, "shape", ())
+        return x.update(shape=tuple(map(size, shape))) if any(map(dims.is_dim, shape)) else x
+
+    try:
+        return once(*trees.map(leaf, (args, kwargs)))[1]
+    except Exception:  # whatever a function raises that mixes sizes of two scopes
+        return None
 
 
 def _checked_platforms(platforms: Sequence[str] | None) -> tuple[str, ...]:
@@ -558,12 +602,13 @@ def _exported(
             consts=consts,
             shardings=shardings,
             bars=False,
+            lasting=True,
         )
         if callbacks:
             raise _no_callbacks(name)
         modules[platform] = text
         _check_custom_calls(name, text, disabled_checks)
-    noted = dict.fromkeys(map(_located, (*assumptions, *_noted(scope))))
+    noted = dict.fromkeys(map(_located, (*assumptions, *_noted(scope, names))))
     code = ExportedCode(
         name,
         labels,
@@ -631,23 +676,23 @@ def _scope_of(
     return None if first is None else first[1].scope
 
 
-def _noted(scope: SymbolicScope | None) -> list:
-    """Return the assumptions in this scope of traces that are reused."""
-    return [] if scope is None else list(scope.noted)
+def _noted(scope: SymbolicScope | None, names: Iterable[str]) -> list:
+    """Return the assumptions in this scope, of traces that may be reused, about the variables with these names."""
+    known = frozenset(names)
+    noted = () if scope is None else scope.noted
+    return [a for a in noted if dims.variables(a.lhs) | dims.variables(a.rhs) <= known]
 
 
-def _refuse_noted(closed: ClosedJaxpr, given: Sequence[tuple[str, Any]]) -> None:
-    """Raise if an earlier trace, reused here, made an assumption for another export."""
-    sizes = [d for a in closed.in_avals for d in a.shape] + [d for _, d in given]
-    for scope in dict.fromkeys(d.scope for d in filter(dims.is_dim, sizes)):
-        for noted in scope.noted:
-            where = getattr(_located(noted), "where", None)
-            kind = {"!=": "=="}.get(noted.kind, noted.kind)
-            raise InconclusiveDimensionOperation(
-                f"{scope.inconclusive(noted.lhs, kind, noted.rhs)}\n"
-                f"It was asked before, for a program that may be used again here{f': {where}' if where else ''}.\n"
-                "A strict export wants sizes of a scope in which nothing was taken for granted yet."
-            )
+def _assumed_before(noted: Any) -> InconclusiveDimensionOperation:
+    """Return the error of a strict export that reuses a trace, which made this assumption for another export."""
+    where = getattr(_located(noted), "where", None)
+    kind = {"!=": "=="}.get(noted.kind, noted.kind)
+    scope = next(d for d in (noted.lhs, noted.rhs) if dims.is_dim(d)).scope
+    return InconclusiveDimensionOperation(
+        f"{scope.inconclusive(noted.lhs, kind, noted.rhs)}\n"
+        f"It was asked before, for a program that may be used again here{f': {where}' if where else ''}.\n"
+        "A strict export wants sizes of a scope in which nothing was taken for granted yet."
+    )
 
 
 def _located(assumption: Any) -> Any:

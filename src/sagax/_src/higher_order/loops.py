@@ -51,16 +51,17 @@ def map(f: Callable, xs: Any, *, batch_size: int | None = None) -> Any:
         )[1]
     leaves, tree = operand_leaves("map", "xs", xs)
     n = loop_length(f"map of {function_name(f)}", "map", xs, leaves, None)
-    whole = n - n % batch_size
+    count = n // batch_size
+    whole, rest = count * batch_size, n % batch_size
     parts = []
-    if whole:
-        shape = (whole // batch_size, batch_size)
+    if dims.is_dim(count) or count:  # symbolic: both parts, one of which may be empty
+        shape = (count, batch_size)
         blocks = tree.unflatten(
             [reshape(slice_in_dim(x, 0, whole), (*shape, *aval_of(x).shape[1:])) for x in leaves]
         )
         stacked = map(lambda block: _examples(f, block), blocks)
         parts.append(trees.map(lambda y: reshape(y, (whole, *aval_of(y).shape[2:])), stacked))
-    if n % batch_size or not whole:
+    if dims.is_dim(rest) or rest or not parts:
         parts.append(_examples(f, tree.unflatten([slice_in_dim(x, whole, n) for x in leaves])))
     if len(parts) == 1:
         return parts[0]

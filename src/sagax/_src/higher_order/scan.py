@@ -512,7 +512,17 @@ def _(
         not dims.is_dim(length) and length == 0
     ):  # an empty sequence has no slices for an iteration that never runs
         return [*carry, *map(blank, y_avals)]
-    closed = _step_jaxpr(jaxpr, length, reverse, num_consts, num_carry)
+    # an array that may be empty has no slices: give it one row that no iteration reads
+    spare = dims.compare(length, ">=", 1) is not True
+    rows = length + 1 if spare else length
+    if spare:
+        of_one = [blank(x.aval.update(shape=(1, *x.aval.shape[1:]))) for x in sequences]
+        sequences = [
+            _inlined(b, lambda *parts: concatenate(parts, 0), x, row)
+            for x, row in zip(sequences, of_one, strict=True)
+        ]
+        y_avals = [mapped(a, rows, 0) for a in jaxpr.out_avals[num_carry:]]
+    closed = _step_jaxpr(jaxpr, length, rows, reverse, num_consts, num_carry)
     init = [b.constant(0, _COUNTER.dtype), *carry, *map(blank, y_avals)]
     avals = [v.aval for v in init]
 
@@ -532,20 +542,30 @@ def _(
         return [b.compare("LT", i, b.convert(trips, _COUNTER.dtype))]
 
     regions = [b.region(avals, cond), b.region(avals, step)]
-    return b.op("while", init, avals, regions=regions)[1:]
+    outs = b.op("while", init, avals, regions=regions)[1:]
+    if not spare:
+        return outs
+    cut = functools.partial(slice_in_dim, start_index=0, limit_index=length)
+    return [*outs[:num_carry], *(_inlined(b, cut, y) for y in outs[num_carry:])]
+
+
+def _inlined(b: Any, f: Callable, *xs: Any) -> Any:
+    """Lower a function of arrays."""
+    found, _ = stage(lambda *values: [f(*values)], [x.aval for x in xs])
+    return b.inline(found, list(xs))[0]
 
 
 _COUNTER = intern_aval((), dtypes.int32, False, None)
 
 
 def _step_jaxpr(
-    jaxpr: ClosedJaxpr, length: Any, reverse: bool, num_consts: int, num_carry: int
+    jaxpr: ClosedJaxpr, length: Any, count: Any, reverse: bool, num_consts: int, num_carry: int
 ) -> Jaxpr:
-    """Return one iteration as a jaxpr on whole sequences: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
+    """Return one iteration as a jaxpr on sequences of `count` rows: (i, operands, stacked outputs) -> (carry, stacked outputs)."""
     inner = jaxpr.jaxpr
 
     def whole(avals: Sequence[Any]) -> list:
-        return [mapped(a, length, 0) for a in avals]
+        return [mapped(a, count, 0) for a in avals]
 
     def build() -> Jaxpr:
         constants, carry, rows = LoopOperands.split(inner.in_avals, num_consts, num_carry)
@@ -577,7 +597,9 @@ def _step_jaxpr(
             raise AssertionError("a scan body captured values while it was lowered")
         return found
 
-    return derived(inner, (memo_keys.SCAN_STEP, length, reverse, num_consts, num_carry), build)
+    return derived(
+        inner, (memo_keys.SCAN_STEP, length, count, reverse, num_consts, num_carry), build
+    )
 
 
 # public ------------------------------------------------------------------------------------------
@@ -742,7 +764,10 @@ def paths_of(name: str, tree: Any) -> list[str]:
 
 
 def _unroll_factor(function: str, unroll: Any, length: Any) -> int:
-    """Return the number of iterations of `f` in each iteration of the compiled loop."""
+    """Return the number of iterations of `f` in each iteration of the compiled loop.
+
+    1 for a symbolic length that it may not divide: how many iterations remain is not known.
+    """
     if isinstance(unroll, (bool, np.bool_)):
         return 1 if not unroll or dims.is_dim(length) else max(length, 1)
     iterations = checks.integer(
@@ -754,7 +779,9 @@ def _unroll_factor(function: str, unroll: Any, length: Any) -> int:
         in_range="an int of at least 0",
         out_of_range="`unroll` must be a `bool` or a non-negative `int`.",
     )
-    return max(iterations if dims.is_dim(length) else min(iterations, length), 1)
+    if dims.is_dim(length):
+        return iterations if iterations and dims.compare(length % iterations, "==", 0) else 1
+    return max(min(iterations, length), 1)
 
 
 def _scan_unrolled(operands: LoopOperands, length: Any, unroll: int, params: dict) -> LoopResults:

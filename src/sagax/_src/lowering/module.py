@@ -68,6 +68,7 @@ class ModuleBuilder:
         self.location_lines: list[str] = []
         self.callbacks: list[Any] = []
         self.least_host_sort: int | None = None  # elements from which on NumPy sorts
+        self.lasting = False  # the text is kept: custom calls must mean the same in later releases
         # Each operation of the jaxpr rounds separately. `exact_inside`: so do the operations of composites
         # and of sub-jaxprs.
         exact = config.thread.settings.exact
@@ -295,6 +296,7 @@ def lower_jaxpr(
     inspected: list[Any] | None = None,
     bars: bool = True,
     least_host_sort: int | None = None,
+    lasting: bool = False,
 ) -> tuple[str, list]:
     """Lower a jaxpr to module text; return it with the host callbacks that it refers to.
 
@@ -303,9 +305,10 @@ def lower_jaxpr(
     `aliases` maps such an argument to the output that reuses its memory. `shardings` are those of arguments
     and results. Callbacks that inspect the sharding of a value are added to `inspected`. Loops show their
     progress only with `bars`. NumPy sorts arrays of at least `least_host_sort` elements, if it is given.
+    A `lasting` module calls only functions of the engine whose meaning is promised for later releases.
     """
     module = ModuleBuilder(platform, name, shardings.devices if shardings else ())
-    module.least_host_sort = least_host_sort
+    module.least_host_sort, module.lasting = least_host_sort, lasting
     module.has_bars = bars and platform in _CALL_PYTHON
     if inspected is not None:
         module.inspected = inspected

@@ -937,7 +937,7 @@ def bcoo_multiply_dense(sp_mat: BCOO, v: Any) -> BCOO:
     def one(data: Any, indices: Any, v: Any) -> Any:
         if not sp_mat.n_sparse:
             return data * v[None]
-        columns = [c if n > 1 else snp.zeros_like(c) for c, n in zip(columns_of(indices), v.shape)]
+        columns = [snp.zeros_like(c) if n == 1 else c for c, n in zip(columns_of(indices), v.shape)]
         return data * v.at[tuple(columns)].get(mode="fill", fill_value=0)
 
     data = batched(one, b, data, indices, v)

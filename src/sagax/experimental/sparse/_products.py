@@ -88,6 +88,11 @@ def free(ndim: int, *used: Sequence[int]) -> list[int]:
     return [d for d in range(ndim) if d not in taken]
 
 
+def _fits_int32(shape: Sequence[Any]) -> bool:
+    """Tell whether all sizes are known, positive, and fit 32-bit integers."""
+    return all(isinstance(d, int) and 0 < d < 2**31 for d in shape)
+
+
 def _by_rows(lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence) -> Array | None:
     """Multiply a matrix whose rows are in order by a dense array; None for other operands."""
     if (
@@ -100,7 +105,7 @@ def _by_rows(lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence) -> Ar
     rhs = snp.asarray(rhs)
     ordered = lhs._ordered_coordinates() if rhs.ndim == 1 else None
     if ordered is not None:
-        if not lhs.nse or not all(lhs.shape) or max(lhs.shape) >= 2**31:
+        if not lhs.nse or not _fits_int32(lhs.shape):
             return None
         data, (rows, columns) = ordered[0], columns_of(ordered[1])
         dtype = snp.result_type(data, rhs)
@@ -110,7 +115,7 @@ def _by_rows(lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence) -> Ar
         return None
     data, indptr, indices = rows
     dtype = snp.result_type(data, rhs)
-    if not all(lhs.shape) or not rhs.size or max(lhs.shape) >= 2**31:
+    if not rhs.size or not _fits_int32(lhs.shape):
         return None
     others = [n for i, n in enumerate(rhs.shape) if i != rc[0]]
     flat = snp.moveaxis(rhs, rc[0], 0).reshape(rhs.shape[rc[0]], -1).astype(dtype)
@@ -139,7 +144,7 @@ def _sparse_dense(
     if not kept:
         return snp.sum(values, 0)
     count = math.prod(sizes)
-    if lhs.indices_sorted and list(kept) == list(range(len(kept))) and count < 2**31:
+    if lhs.indices_sorted and list(kept) == list(range(len(kept))) and _fits_int32([count]):
         number: Any = 0
         for d in kept:
             number = number * lhs.shape[d] + columns[d]

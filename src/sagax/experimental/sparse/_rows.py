@@ -6,6 +6,7 @@ eight columns on, so narrower matrices are padded.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -79,7 +80,8 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
 
 
 def _native(b: Any, data: Any, indptr: Any, indices: Any, x: Any) -> Any:
-    if str(data.aval.dtype) not in _NATIVE or len(b.module.devices) > 1:
+    module = b.module
+    if str(data.aval.dtype) not in _NATIVE or len(module.devices) > 1 or module.lasting:
         return NotImplemented
     width, missing = x.aval.shape[1], _COLUMNS - x.aval.shape[1]
     padded = b.out
@@ -118,8 +120,6 @@ def rows_product(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 
 # Sums of rows --------------------------------------------------------------------------------------------
 
-_BLOCK = 32
-
 row_sums_p = Primitive("row_sums", family=WHOLE, multilinear=True)
 linear_rules(row_sums_p)
 
@@ -134,17 +134,28 @@ def _(ct: Any, values: Any, rows: Any, *, count: int) -> tuple:
     return at(snp.asarray(ct))[rows].get(mode="fill", fill_value=0), None
 
 
+def _elements_of_a_block(n: int, count: int) -> int:
+    """Return how many elements are added up first, a power of two.
+
+    Larger blocks leave fewer sums to add to the rows; smaller ones leave fewer elements beside the ends of rows. Of
+    16, 32 and 64 this is the quickest for a million elements in 1 to 30,000 rows (benchmark `sparse-vector`).
+    """
+    return 2 ** min(max(round(math.log2(1.6 * math.sqrt(n / max(count, 1)) + 1)), 4), 6)
+
+
 @row_sums_p.composite
 def _(values: Any, rows: Any, *, count: int) -> Any:
     """Add up blocks of elements first: XLA's scatter takes several nanoseconds for each element."""
     values, rows = snp.asarray(values), snp.asarray(rows)
     n, rest = aval_of(values).shape[0], aval_of(values).shape[1:]
     total = snp.zeros((count, *rest), aval_of(values).dtype)
-    blocks = n // _BLOCK
-    if blocks <= 2 * count:
+    known = isinstance(n, int) and isinstance(count, int)  # not symbolic
+    size = _elements_of_a_block(n, count) if known else 1
+    blocks = n // size
+    if not known or blocks <= 2 * count:
         return at(total)[rows].add(values, mode="drop", indices_are_sorted=True)
-    whole = blocks * _BLOCK
-    cut, row = values[:whole].reshape(blocks, _BLOCK, *rest), rows[:whole].reshape(blocks, _BLOCK)
+    whole = blocks * size
+    cut, row = values[:whole].reshape(blocks, size, *rest), rows[:whole].reshape(blocks, size)
     # barriers: XLA would compute the operands of a scatter anew for each of its elements
     first, last = optimization_barrier((row[:, 0], row[:, -1]))
     sums, of_block = optimization_barrier((cut.sum(1), snp.where(first == last, first, count)))

@@ -27,6 +27,7 @@ from sagax.numpy._contraction import diagonal, matmul, trace
 from sagax.numpy._creation import eye
 from sagax.numpy._elementary import conj, imag, log, real
 from sagax.numpy._fused import fused
+from sagax.numpy._grids import tril
 from sagax.numpy._linalg.factors import eigvalsh, epsilon, matrices, qr, svd, svdvals
 from sagax.numpy._reductions import argmin, prod
 from sagax.numpy._reductions import max as max_along
@@ -256,8 +257,7 @@ def _slogdet_qr(a: Any) -> tuple:
     vectors, factors = qr(a, "raw")
     # each Householder reflection I - t v v^H has the determinant 1 - t v^H v
     lower = structural.transpose(vectors, (*range(a.ndim - 2), a.ndim - 1, a.ndim - 2))
-    n = a.shape[-1]
-    below = where(np.arange(n)[:, None] > np.arange(n), lower, 0)
+    below = tril(lower, -1)
     norms = 1 + real(sum_along(below * conj(below), -2))
     reflections = prod(1 - factors * norms.astype(factors.dtype), -1)
     return _sign_and_log(diagonal(lower, 0, -2, -1), reflections)

@@ -181,6 +181,8 @@ def _solve(
         )
     size = sum(x.size for x in trees.tree_leaves(b))
     max_steps = 10 * size if maxiter is None else maxiter
+    if not isinstance(size, int) and maxiter is None:  # symbolic
+        max_steps = snp.asarray(max_steps)
     start = lax.stop_gradient(x0)
 
     def solve(operator: Operator, right: Any) -> Any:
