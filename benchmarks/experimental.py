@@ -172,4 +172,5 @@ EXPERIMENTAL = (
     Row("sparse-vector", "1 % of 10,000 x 10,000 by a vector; jax: dense", 0.1, "wall", sparse_product(1),
         slow_start=True),
     Row("sparse-columns", "the same by 16 columns; jax: dense", 0.1, "wall", sparse_product(16), slow_start=True),
+    Row("sparse-wide", "the same by 128 columns; jax: dense", 0.1, "wall", sparse_product(128), slow_start=True),
 )  # fmt: skip

@@ -355,7 +355,11 @@ def _integer_power(x: Any, y: Any) -> Array:
         out = select(odd, mul_p.bind(out, x), out)
         return out, mul_p.bind(x, x), shift_right_logical_p.bind(y, one)
 
-    start = _base.broadcast_to(_base.as_array("power", number_like(1, x)), shape)
+    if aval_of(x).explicit_sharding is None and aval_of(y).explicit_sharding is None:
+        start = _base.broadcast_to(_base.as_array("power", number_like(1, x)), shape)
+    else:  # all of the carry divided as products are
+        start = _base.full_like(mul_p.bind(x, y), 1)
+        x, y = (mul_p.bind(v, start) for v in (x, y))
     return loops.while_loop(unfinished, step, (start, x, y))[0]
 
 

@@ -22,12 +22,14 @@ from sagax._src.core.trace import state as _state
 from sagax._src.core.value import Array, aval_of, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError, TypePromotionError
 from sagax._src.diagnostics.wording import bilingual
+from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import (
     broadcast_in_dim,
     broadcast_in_dim_p,
     convert,
     expand_dims,
+    full_of,
 )
 from sagax._src.runtime import eager
 from sagax._src.runtime.array import from_host
@@ -534,6 +536,13 @@ def broadcast_to(x: Any, shape: tuple) -> Any:
             expected=f"a shape that broadcasts to {shape}",
         )
     return broadcast_in_dim(x, shape, tuple(range(len(shape) - len(current), len(shape))))
+
+
+def full_like(x: Any, value: Any) -> Any:
+    """Return an array of the type of `x` filled with `value`, divided among devices as `x` is."""
+    aval = aval_of(x)
+    found, sharding = full_of(aval, value), aval.explicit_sharding
+    return found if sharding is None else reshard_p.bind(found, sharding=sharding)
 
 
 def select(condition: Any, on_true: Any, on_false: Any) -> Any:

@@ -11,7 +11,7 @@ from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.primitives import structural
 from sagax._src.primitives.bitwise import bitwise_and, shift_left, shift_right_logical
-from sagax._src.primitives.reductions import reduce_or_p
+from sagax._src.primitives.reductions import reduce_sum_p
 from sagax._src.primitives.shaping import rev
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.structural import convert
@@ -65,7 +65,8 @@ def _pack(x: Any, *, axis: int, big: bool) -> Array:
     if big:
         octets = rev(octets, (len(front) + 1,))
     offsets = structural.broadcast_in_dim(_BIT_OFFSETS, octets.aval.shape, (len(front) + 1,))
-    packed = reduce_or_p.bind(shift_left(octets, offsets), axes=(len(front) + 1,))
+    # a sum, since XLA has no disjunction of bytes over several devices
+    packed = reduce_sum_p.bind(shift_left(octets, offsets), axes=(len(front) + 1,))
     return moveaxis(packed, -1, axis)
 
 

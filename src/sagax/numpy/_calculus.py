@@ -28,7 +28,7 @@ from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._joining import concatenate
 from sagax.numpy._reductions import sum as sum_along
 from sagax.numpy._selection import where
-from sagax.numpy._shaping import broadcast_to, ravel, reshape
+from sagax.numpy._shaping import broadcast_to, ravel, reshape, squeeze
 
 
 def _slice(x: Any, start: int, stop: int | None, axis: int) -> Any:
@@ -207,6 +207,10 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     y = _base.as_array("trapezoid", y)
     if dims.same(aval.shape[d], 0):
         return sum_along(y, d)
+    if x is None and y.aval.explicit_sharding is not None and not _base.shape_of(widths):
+        # parts of a divided dimension are no whole shards
+        ends = _slice(y, 0, 1, d) + _slice(y, y.shape[d] - 1, y.shape[d], d)
+        return widths * (sum_along(y, d) - 0.5 * squeeze(ends, d))
     return _trapezia(widths, y, axis=d)
 
 

@@ -507,7 +507,7 @@ def imag(val: Any, /) -> Array:
     """
     x = _base.as_operand("imag", val)
     if not dtypes.is_complex(dtype_of(x)):
-        return _base.broadcast_to(_base.as_array("imag", _base.zero_like(x)), _base.shape_of(x))
+        return _base.full_like(x, 0)
     return imag_p.bind(x)
 
 

@@ -97,10 +97,10 @@ def diag(v: Any, k: int = 0) -> Array:
 def _diagonal_matrix(x: Any, k: int) -> Array:
     size = x.shape[0] + abs(k)
     zero = number(0, int, x.dtype)
-    # column j of the matrix holds, on the diagonal, element j of this row
-    row = pad(x, zero, [(max(k, 0), max(-k, 0), 0)]) if k else x
+    # row i of the matrix holds, on the diagonal, element i of this column
+    column = pad(x, zero, [(max(-k, 0), max(k, 0), 0)]) if k else x
     rows, columns = matrix_indices("diag", size, size, k)
-    return select(eq_p.bind(rows, columns), expand_dims(row, (0,)), zero)
+    return select(eq_p.bind(rows, columns), expand_dims(column, (1,)), zero)
 
 
 def diagflat(v: Any, k: int = 0) -> Array:

@@ -31,7 +31,7 @@ from sagax._src.primitives.random_bits import (
     random_split,
 )
 from sagax._src.primitives.reductions import reduce_max, reduce_or
-from sagax._src.primitives.resharding import takes_out_sharding
+from sagax._src.primitives.resharding import left_to_compiler, takes_out_sharding
 from sagax._src.primitives.selection import select_n
 from sagax._src.primitives.shaping import iota_p, unstack
 from sagax._src.primitives.special.incomplete import random_gamma_grad
@@ -83,6 +83,11 @@ def _(
     return intern_aval(alpha.shape, alpha.dtype, False, None)
 
 
+@random_gamma_p.shard
+def _(call: Any) -> list:
+    return [((),) * call.outs[0].ndim]
+
+
 @random_gamma_p.jvp
 def _(primals: Sequence[Any], tangents: Sequence[Any], *, log_space: bool, **order: Any) -> tuple:
     out = random_gamma_p.bind(*primals, log_space=log_space, **order)
@@ -110,7 +115,7 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
 @random_gamma_p.composite
 def _(key: Any, alpha: Any, *, log_space: bool, partitionable: bool = True) -> Any:
     with in_order(partitionable):
-        return _exact_gamma(key, alpha, log_space)
+        return _exact_gamma(left_to_compiler(key), left_to_compiler(alpha), log_space)
 
 
 def _exact_gamma(key: Any, alpha: Any, log_space: bool) -> Any:

@@ -137,8 +137,8 @@ def _orthogonal(n: int, dtype: Any) -> Any:
 
 
 def _dct(x: Any, n: int, ortho: bool) -> Any:
-    order = np.concatenate([np.arange(0, n, 2), np.arange(1, n, 2)[::-1]])
-    y = 2 * snp.real(snp.fft.fft(x[..., order]) * _turns(n, x.dtype)).astype(x.dtype)
+    ordered = snp.concatenate([x[..., ::2], snp.flip(x[..., 1::2], -1)], axis=-1)
+    y = 2 * snp.real(snp.fft.fft(ordered) * _turns(n, x.dtype)).astype(x.dtype)
     return y * _orthogonal(n, x.dtype) if ortho else y
 
 

@@ -73,9 +73,15 @@ class Call:
         """Shard results as the first operand."""
         return [self.cuts[0]] * len(self.outs)
 
+    def is_single(self, result: int = 0) -> bool:
+        """Tell whether a result has one element: each device has it, whatever is divided."""
+        return all(type(n) is int and n == 1 for n in self.outs[result].shape)
+
     def resized(self) -> list[Cuts]:
         """Keep the shardings of dimensions whose new sizes are divisible."""
         before, after = self.avals[0].shape, self.outs[0].shape
+        if self.is_single() and before != after:
+            return [((),) * len(after)]
         if dtypes.is_extended(self.avals[0].dtype):  # a subset of keys is selected
             same = [n == m for n, m in zip(before, after, strict=True)]
             return [tuple([c if s else () for c, s in zip(self.cuts[0], same, strict=True)])]
