@@ -712,3 +712,46 @@ def test_an_export_is_not_bound_by_what_another_took_for_granted():
         export.export(sagax.jit(lambda x, y: compares(x, y)), strict=True)(
             S((k,), "float32"), S((n,), "float32")
         )
+
+
+_INNER = {
+    "jit": lambda g: sagax.jit(g),
+    "jit of jit": lambda g: sagax.jit(sagax.jit(g)),
+    "scan": lambda g: lambda z: lax.scan(lambda c, x: (g(c), x), z, None, length=1)[0],
+    "scan of one body": lambda g: (lambda body: lambda z: lax.scan(body, z, None, length=1)[0])(
+        lambda c, x: (g(c), x)
+    ),
+    "cond": lambda g: lambda z: lax.cond(z.sum() > 0, g, lambda z: z, z),
+    "while": lambda g: lambda z: lax.fori_loop(0, 1, lambda i, z: g(z), z),
+    "checkpoint": lambda g: sagax.checkpoint(g),
+    "vmap": lambda g: sagax.jit(sagax.vmap(g)),
+    "custom_jvp": lambda g: _with_rule(g),
+    "eval_shape": lambda g: lambda z: z * len(sagax.eval_shape(_longer(g), z).shape),
+    "jvp": lambda g: sagax.jit(lambda z: sagax.jvp(sagax.jit(g), (z,), (z,))[1]),
+}
+
+
+def _longer(g):
+    return lambda z: g(z)[None]
+
+
+def _with_rule(g):
+    f = sagax.custom_jvp(g)
+    f.defjvp(lambda primals, tangents: (f(*primals), tangents[0]))
+    return f
+
+
+@pytest.mark.parametrize("name", _INNER)
+def test_an_inner_function_keeps_what_it_took_for_granted(name):
+    """It compares a size that none of its arguments has, and its trace may be used by a second export."""
+    (k,) = export.symbolic_shape("k")
+    inner = _INNER[name](lambda z: z * 100 if k == 1 else z)
+
+    def f(x):
+        return x.sum() + inner(snp.ones(3)).sum()
+
+    for scale in (1, 2, 3):
+        e = export.export(sagax.jit(lambda x, scale=scale: f(x) * scale))(S((k,), "float32"))
+        assert [str(a) for a in e.assumptions] == ["k != 1"]
+        with pytest.raises(ValueError, match="took for granted that k != 1"):
+            e.call(np.ones(1, np.float32))

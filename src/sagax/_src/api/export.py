@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +18,7 @@ from sagax._src.api import export_format, jit_shardings
 from sagax._src.api.derivatives import vjp
 from sagax._src.api.jit import JitFunction, ShapeDtypeStruct, jit
 from sagax._src.api.stageable import is_stageable, jitted
+from sagax._src.api.user_contexts import make_user_context
 from sagax._src.argument_checks.argument_names import positional_names
 from sagax._src.argument_checks.functions import structure_error
 from sagax._src.core import dims, dtypes
@@ -495,6 +497,9 @@ def export(
     return exporting
 
 
+_alone, _numbers = make_user_context(), itertools.count()
+
+
 def _assumptions_alone(
     once: Callable[[Any, Any], tuple[Exported, set[str]]],
     args: Any,
@@ -520,7 +525,9 @@ def _assumptions_alone(
         return x.update(shape=tuple(map(size, shape))) if any(map(dims.is_dim, shape)) else x
 
     try:
-        return once(*trees.map(leaf, (args, kwargs)))[1]
+        # inner functions, too, are traced again: they may compare sizes that none of their arguments has
+        with _alone(next(_numbers)):
+            return once(*trees.map(leaf, (args, kwargs)))[1]
     except Exception:  # whatever a function raises that mixes sizes of two scopes
         return None
 
