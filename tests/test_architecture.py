@@ -32,6 +32,7 @@ LAYERS = (
     "source_stacks",
     "frozen_class",
     "tuning",
+    "garbage_collector",
     "config",
     "trees",
     "diagnostics",

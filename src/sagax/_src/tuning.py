@@ -51,6 +51,12 @@ GUARD_MAX_ARRAY_BYTES = 4096
 # The same for an eager transformation, whose calls take longer. No row; unjitted is the same without.
 EAGER_TRANSFORM_MAX_ARRAY_BYTES = 1 << 16
 
+# --- tracing and lowering -------------------------------------------------------------------------------
+
+# How many times rarer Python's full garbage collections are meanwhile. They come after 20 million objects more than were
+# freed, at the defaults of Python 3.13: some 500,000 jitted functions. Rows: `--only growth`.
+POSTPONED_COLLECTIONS = 100
+
 # --- NumPy's and random's functions -------------------------------------------------------------------
 
 # Comparisons (elements times queries) up to which `searchsorted` compares all, instead of bisecting.

@@ -18,6 +18,7 @@ from sagax._src.core.references import Ref, takes_references
 from sagax._src.core.shardings import Sharding
 from sagax._src.core.trace import Tracer
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, SagaxError
+from sagax._src.garbage_collector import with_rare_collections
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.runtime import devices
 from sagax._src.runtime.array import ConcreteArray, as_array
@@ -171,6 +172,7 @@ class TracedStage(_Stage):
         """The name of the function."""
         return self._signature.name
 
+    @with_rare_collections
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> LoweredStage:
         """Lower to StableHLO, for the platform it will run on or for the given ones.
 

@@ -15,6 +15,7 @@ from sagax._src.core.references import AbstractRef, Ref
 from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
 from sagax._src.core.value import aval_of, numpy_aval, sockets
 from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
+from sagax._src.garbage_collector import with_rare_collections
 from sagax._src.source_stacks import apart, capture, joined, written
 
 _SCALARS = (bool, int, float, complex)
@@ -196,7 +197,8 @@ def stage(
     for each of its constvars.
     """
     trace = StageTrace(state.trace, debug_info)
-    result = _run(trace, fun, in_avals)
+    run = _run if type(trace.parent) is StageTrace else _run_outermost
+    result = run(trace, fun, in_avals)
     no_leaks(trace)
     return result
 
@@ -224,6 +226,9 @@ def _run(
         raise
     finally:
         here.restore(before)
+
+
+_run_outermost = with_rare_collections(_run)
 
 
 def stage_closed(

@@ -16,6 +16,7 @@ from sagax._src.core.meshes import UNCONSTRAINED, PartitionSpec
 from sagax._src.core.references import EFFECTS
 from sagax._src.core.shardings import NamedSharding, Sharding, Tiles
 from sagax._src.diagnostics import events
+from sagax._src.garbage_collector import with_rare_collections
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.lowering.text import physical
 from sagax._src.primitives.resharding import INSPECTED
@@ -72,6 +73,7 @@ class Lowered:
         "text",
     )
 
+    @with_rare_collections
     def __init__(
         self,
         jaxpr: Jaxpr,
