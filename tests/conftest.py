@@ -93,8 +93,9 @@ _OWN_PROMOTION = re.compile(
 # Those of them that only promote, or were recorded: they run under checks.
 _CHECKED = re.compile(r"core/test_(dtypes|x64)|lax/test_lax_oracle")
 
-# Tests whose programs compute NaNs and return them, which jax refuses under `debug_nans`, too: a file and a name each.
-_OWN_NANS = DATA / "own_nans.txt"
+# Tests of which a setting is no matter, a file and a name in each line: programs that compute NaNs and return them, which
+# jax refuses under `debug_nans`, too; types, bytes and texts of the default, 32 bits.
+_OWN_TESTS = {"nans": DATA / "own_nans.txt", "x64": DATA / "own_x64.txt"}
 
 # Single cases of parametrized tests, by setting; whole tests carry the marker `own_promotion`.
 _OWN_CASES = {
@@ -122,10 +123,11 @@ _OWN_CASES = {
         # gradients outside of `jit` stay eager
         r"|core/test_dispatch_keys.py::test_each_ingredient_makes_another_executable_and_nothing_else_does\[grad outside of jit"
     ),
-    # recorded types of numbers, and of what has no dtype
+    # recorded types of numbers, and of what has no dtype (and own_x64.txt)
     "x64": re.compile(
         r"nn/test_nn.py::test_value\[(nn\.\w+\((1\.5|2)\)|nn\.hard_sigmoid\(integers\)|init\.[^']*\)-f32)"
         r"|higher_order/test_control_flow.py::test_the_index_of_a_static_fori_loop_is_a_python_number"
+        r"|primitives/test_elementwise_types.py::test_(weak_types|programs_print_as_in_jax)"
     ),
     "checks": re.compile(
         r"lowering/test_map_subjaxprs.py::test_products_are_rewritten_in_what_equations_hold\[custom_jvp, a value closed over"
@@ -137,7 +139,10 @@ _OWN_CASES = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark each test with its tier, and those that are not for the settings of users."""
-    own_nans = frozenset(_OWN_NANS.read_text(encoding="utf-8").splitlines())
+    own_tests = {
+        setting: frozenset(path.read_text(encoding="utf-8").splitlines())
+        for setting, path in _OWN_TESTS.items()
+    }
     for item in items:
         name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
         starts_processes = "run_python" in getattr(item, "fixturenames", ())
@@ -150,8 +155,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if _OWN_PROMOTION.match(name):
             settings = ("rank", "dtype", "nans", "x64") if _CHECKED.match(name) else ()
             item.add_marker(pytest.mark.own_promotion(*settings))
-        if name in own_nans or name.partition("[")[0] in own_nans:
-            item.add_marker(pytest.mark.own_promotion("nans"))
+        for setting, names in own_tests.items():
+            if name in names or name.partition("[")[0] in names:
+                item.add_marker(pytest.mark.own_promotion(setting))
         for setting, cases in _OWN_CASES.items():
             if cases.match(name):
                 item.add_marker(pytest.mark.own_promotion(setting))
@@ -190,6 +196,8 @@ def user_settings(request: pytest.FixtureRequest, settings_stay: None) -> Iterat
     own = request.node.iter_markers("own_promotion")
     if any(not marker.args or chosen in marker.args for marker in own):
         pytest.skip("the test itself promotes, or asserts what the setting changes")
+    if request.node.get_closest_marker("process") is not None:
+        pytest.skip("it starts processes, which the setting does not reach")
     from sagax._src import config
 
     with config.context(**_USER_SETTINGS[chosen]):

@@ -368,7 +368,7 @@ class Interpreter:
     def _scf_for(self, op, ins, types, env):
         start, stop, step, *carry = ins
         for i in range(int(start), int(stop), int(step)):
-            carry = self.region(op, 0, env, [np.int32(i), *carry])
+            carry = self.region(op, 0, env, [start.dtype.type(i), *carry])
         return carry
 
     def _scf_while(self, op, ins, types, env):

@@ -10,7 +10,7 @@ import sagax.numpy as snp
 from sagax import export, lax, random
 from sagax.experimental.ode import odeint
 from sagax.flatten_util import ravel_pytree
-from sagax.scipy import fft
+from sagax.scipy import fft, stats
 from sagax.scipy.sparse.linalg import bicgstab, cg
 
 
@@ -87,6 +87,30 @@ PROGRAMS = {
     "slogdet": (lambda x: tuple(snp.linalg.slogdet(_system(x), method="qr")), ["k, k"]),
     "dct": (lambda x: fft.dct(x, n=4, norm="ortho"), ["k, n"]),
 }
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: snp.linspace(0, 1, x.shape[0]),
+        lambda x: snp.linspace(x[:1], 3.0, x.shape[0], axis=1),
+        lambda x: snp.linspace(0, 9, x.shape[0], dtype=int),
+        lambda x: snp.logspace(0, 1, x.shape[0]),
+        lambda x: snp.geomspace(1, 8, x.shape[0], endpoint=False),
+        lambda x: snp.digitize(x, x),
+        lambda x: stats.sem(x, ddof=0),
+        lambda x: stats.sem(x, ddof=0, nan_policy="omit"),
+    ],
+)
+def test_sizes_that_are_64_bits_wide(f):
+    with sagax.enable_x64(True):
+        (k,) = export.symbolic_shape("k")
+        exported = export.export(sagax.jit(f))(sagax.ShapeDtypeStruct((k,), "float32"))
+        for n in (1, 2, 5):
+            x = np.arange(n, dtype=np.float32)
+            got, expected = exported.call(x), f(x)
+            assert got.dtype == expected.dtype
+            np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

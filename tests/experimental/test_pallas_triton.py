@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import json
 import re
 from pathlib import Path
@@ -737,6 +738,31 @@ def test_ready_made_kernels(on_triton):
             p = np.exp(scores - scores.max())
             np.testing.assert_allclose(found[b, h], p @ keys / p.sum(), rtol=1e-4, atol=1e-5)
     assert [f.grid for f, _ in on_triton] == [(1, 1, 1)] * 3 + [(2, 2, 1)]
+
+
+@pytest.mark.own_promotion("dtype")
+@pytest.mark.parametrize("check", [test_loops, test_ready_made_kernels])
+def test_indices_of_64_bits(check, on_triton):
+    with sagax.enable_x64(True):
+        check(on_triton)
+
+
+@pytest.mark.parametrize("impl", ["triton", "xla"])
+def test_attention_of_float32_where_floats_are_wide(impl):
+    q, k, v, g = (numbers(1, 32, 2, 16, seed=i) for i in range(4))
+
+    def gradients():
+        sizes = BlockSizes(16, 16, 16, 16, 16, 16)
+        mha = functools.partial(ops.mha, block_sizes=sizes, backward_pass_impl=impl)
+        out, pull = sagax.vjp(lambda *x: mha(*x, sm_scale=0.3, causal=True), q, k, v)
+        return [out, *pull(g)]
+
+    narrow = gradients()
+    with sagax.enable_x64(True):
+        wide = gradients()
+    for x, y in zip(wide, narrow, strict=True):
+        assert x.dtype == "float32"
+        np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6)
 
 
 def test_modules_for_cuda_call_kernels_and_other_platforms_do_not():

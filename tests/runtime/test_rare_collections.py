@@ -81,7 +81,7 @@ def test_limits_that_the_function_sets_stay():
 
 def test_collections_of_all_still_happen_on_request():
     class Node:
-        pass
+        me: object = None
 
     died = []
 

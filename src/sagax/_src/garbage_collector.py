@@ -6,7 +6,7 @@ of young objects go on as before, and what waits is collected soon afterwards. T
 other threads meet fewer full collections, too.
 
 There are no locks and no counts here, which a signal handler that raises could leave wrong: threads enter and remove
-themselves by single operations, and whoever ends last puts the limits back.
+themselves by single operations, and the last thread to end puts the limits back.
 """
 
 from __future__ import annotations
@@ -55,6 +55,11 @@ def with_rare_collections(fun: Callable[P, R]) -> Callable[P, R]:
                 _resume()
 
     return run
+
+
+def are_rare() -> bool:
+    """Return whether this thread has made full collections rarer already."""
+    return get_ident() in _waiting
 
 
 def _postpone() -> int | None:

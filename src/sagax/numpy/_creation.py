@@ -521,7 +521,8 @@ def _between(start: Any, stop: Any, *, num: Any, endpoint: bool) -> tuple:
         out = add_p.bind(lower, mul_p.bind(upper, along))
         last = stop
         if dims.compare(count, ">", 0) is None:  # a single number is the first one, without a step
-            alone = eq_p.bind(size_as_value(count), number(0, int, np.dtype(np.int32)))
+            size = size_as_value(count)  # 64 bits wide under x64
+            alone = eq_p.bind(size, number(0, int, aval_of(size).dtype))
             last = select_n_p.bind(alone, stop, start)
             step = select_n_p.bind(alone, step, _no_step(computed, bounds))
         if endpoint:

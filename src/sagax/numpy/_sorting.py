@@ -389,4 +389,6 @@ def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = Non
     falling = structural.reshape(_logic.less(last, first), ())
     rising_bins = select_n(falling, bins, shaping.rev(bins, (0,)))
     indices = searchsorted(rising_bins, x, side, method=method)
-    return select_n(falling, indices, arithmetic.sub(shaping.size_as_value(count), indices))
+    size = shaping.size_as_value(count)
+    size = convert(size, dtypes.int32) if dims.is_dim(count) else size
+    return select_n(falling, indices, arithmetic.sub(size, indices))

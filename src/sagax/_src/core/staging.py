@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, xla
+from sagax._src import config, garbage_collector, xla
 from sagax._src.core import avals, dims, memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
@@ -15,7 +15,6 @@ from sagax._src.core.references import AbstractRef, Ref
 from sagax._src.core.trace import Trace, Tracer, entered, leaked, no_leaks, state
 from sagax._src.core.value import aval_of, numpy_aval, sockets
 from sagax._src.diagnostics.errors import InconclusiveDimensionOperation, SagaxError
-from sagax._src.garbage_collector import with_rare_collections
 from sagax._src.source_stacks import apart, capture, joined, written
 
 _SCALARS = (bool, int, float, complex)
@@ -197,7 +196,7 @@ def stage(
     for each of its constvars.
     """
     trace = StageTrace(state.trace, debug_info)
-    run = _run if type(trace.parent) is StageTrace else _run_outermost
+    run = _run if garbage_collector.are_rare() else _run_outermost
     result = run(trace, fun, in_avals)
     no_leaks(trace)
     return result
@@ -228,7 +227,7 @@ def _run(
         here.restore(before)
 
 
-_run_outermost = with_rare_collections(_run)
+_run_outermost = garbage_collector.with_rare_collections(_run)
 
 
 def stage_closed(

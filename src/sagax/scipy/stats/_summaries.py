@@ -135,8 +135,10 @@ def sem(
     x = _base.as_array("sem", a)
     if nan_policy == "omit":
         count = snp.sum(~snp.isnan(x), axis, keepdims=keepdims)
-        return snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(count.astype(float))
+        spread = snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims)
+        return spread / snp.sqrt(count.astype(spread.dtype))
     _checked_policy("sem", nan_policy)
     n = snp.size(x) if axis is None else x.shape[axis]
-    n = size_as_value(n).astype(float) if dims.is_dim(n) else float(n)
-    return snp.std(x, axis, ddof=ddof, keepdims=keepdims) / snp.sqrt(n)
+    spread = snp.std(x, axis, ddof=ddof, keepdims=keepdims)
+    n = size_as_value(n).astype(spread.dtype) if dims.is_dim(n) else float(n)
+    return spread / snp.sqrt(n)

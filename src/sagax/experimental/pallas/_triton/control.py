@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from sagax._src.core.jaxpr import ClosedJaxpr, Jaxpr, Literal
 from sagax._src.primitives.arithmetic import add_p
 from sagax._src.primitives.comparison import lt_p
 from sagax.experimental.pallas._triton.ir import BOOL, I32, Builder, Value, cannot
 from sagax.experimental.pallas._triton.shapes import element_at, reshape
+
+_I64 = np.dtype(np.int64)
 
 # Runs a closed jaxpr on values, and returns its results.
 Run = Callable[[ClosedJaxpr, Sequence[Any]], list]
@@ -22,7 +26,10 @@ def for_loop(
     carry: Sequence[Value],
     body: Callable[..., Sequence[Value]],
 ) -> list[Value]:
-    """Append a loop of the indices from `start` up to `stop`; `body` gets the index and the carry, and returns the next."""
+    """Append a loop of the indices from `start` up to `stop`; `body` gets the index and the carry, and returns the next.
+
+    Both are integers of one dtype, and so is the index.
+    """
     types = [(x.shape, x.dtype) for x in carry]
 
     def inside(i: Value, *values: Value) -> list[Value]:
@@ -35,14 +42,14 @@ def for_loop(
         b.writes, b.reads = writes | b.writes, reads | b.reads
         return outs
 
-    region = b.region([((), I32), *types], inside, "scf.yield")
-    step = b.constant(1)
+    region = b.region([((), start.dtype), *types], inside, "scf.yield")
+    step = b.constant(1, start.dtype)
     outs = b.op("scf.for", [start, stop, step, *carry], types, "", [region], effect=True)
     return outs if isinstance(outs, list) else [outs]
 
 
 def counters(body: Jaxpr, first: int, n: int) -> set[int]:
-    """Return which parts of a carry count iterations: int32 scalars to which the body adds 1.
+    """Return which parts of a carry count iterations: scalars of 32 or 64 bits to which the body adds 1.
 
     `first` is the position of the carry among the inputs, `n` the number of its parts.
     """
@@ -51,7 +58,7 @@ def counters(body: Jaxpr, first: int, n: int) -> set[int]:
     for k in range(n):
         v, out = body.invars[first + k], body.outvars[k]
         eqn = made.get(out) if type(out) is not Literal else None
-        if v.aval.shape != () or v.aval.dtype != I32 or eqn is None:
+        if v.aval.shape != () or v.aval.dtype not in (I32, _I64) or eqn is None:
             continue
         x, y = eqn.invars
         if type(x) is Literal:
@@ -72,8 +79,11 @@ def scan(b: Builder, run: Run, args: Sequence[Any], params: dict) -> list:
     moving = [k for k in range(m) if k not in counting]
     ys = [b.constant(0, a.dtype, (length, *a.shape)) for a in body.out_avals[m:]]
 
+    def shifted(k: int, by: Value) -> Value:
+        return b.add(first[k], b.convert(by, first[k].dtype))
+
     def step(i: Value, *values: Value) -> list[Value]:
-        carry = [b.add(first[k], i) if k in counting else None for k in range(m)]
+        carry = [shifted(k, i) if k in counting else None for k in range(m)]
         for k, x in zip(moving, values, strict=False):
             carry[k] = x
         at = b.sub(b.constant(length - 1), i) if params["reverse"] else i
@@ -87,7 +97,7 @@ def scan(b: Builder, run: Run, args: Sequence[Any], params: dict) -> list:
 
     start = [*[first[k] for k in moving], *ys]
     found = for_loop(b, b.constant(0), b.constant(length), start, step)
-    last = [b.add(first[k], b.constant(length)) if k in counting else None for k in range(m)]
+    last = [shifted(k, b.constant(length)) if k in counting else None for k in range(m)]
     for k, x in zip(moving, found, strict=False):
         last[k] = x
     return [*last, *found[len(moving) :]]
@@ -101,7 +111,10 @@ def while_loop(b: Builder, run: Run, args: Sequence[Any], params: dict) -> list:
     counted = _counted(condition.jaxpr, body.jaxpr, n, m)
     if counted is not None:
         k, limit = counted
-        stop = b.constant(limit.val) if type(limit) is Literal else [*mine, *first][limit]
+        if type(limit) is Literal:
+            stop = b.constant(limit.val, first[k].dtype)
+        else:
+            stop = [*mine, *first][limit]
         others = [i for i in range(len(first)) if i != k]
 
         def step(i: Value, *values: Value) -> list[Value]:

@@ -264,7 +264,9 @@ class _Program:
     def _block_index(self, mapping: Any, ids: Sequence[Any]) -> list:
         b = self.b
         if mapping.forms is None:
-            return self.evaluate(mapping.index_jaxpr, [*ids, *self.prefetched])
+            found = self.evaluate(mapping.index_jaxpr, [*ids, *self.prefetched])
+            # a number, a table or a size may be 64 bits wide
+            return [i if isinstance(i, int) else b.convert(i, I32) for i in found]
         found = []
         for first, factors in mapping.forms:
             total: Any = first

@@ -129,7 +129,8 @@ def _forward_kernel(*refs: Any, options: _Options, block: int) -> None:
         total = total * fade[:, None] + p @ v_ref[at].astype(snp.float32)
         return total, new, weight * fade + p.sum(-1)
 
-    start = snp.zeros(q.shape), snp.full(n_rows, _MASKED), snp.zeros(n_rows)
+    most, weight = snp.full(n_rows, _MASKED, snp.float32), snp.zeros(n_rows, snp.float32)
+    start = snp.zeros_like(q), most, weight
     # later blocks of keys are masked for all rows of this block
     count = (
         snp.minimum(cdiv(first + n_rows, block), n_keys // block)
@@ -198,7 +199,7 @@ def _keys_kernel(*refs: Any, options: _Options, block: int) -> None:
 
     # earlier blocks of queries attend to none of these keys
     start = first // block if options.causal else 0
-    dk, dv = lax.fori_loop(start, n_rows // block, step, (snp.zeros(k.shape), snp.zeros(v.shape)))
+    dk, dv = lax.fori_loop(start, n_rows // block, step, (snp.zeros_like(k), snp.zeros_like(v)))
     dk_ref[...] = dk.astype(dk_ref.dtype)
     dv_ref[...] = dv.astype(dv_ref.dtype)
 
@@ -226,7 +227,7 @@ def _queries_kernel(*refs: Any, options: _Options, block: int) -> None:
         if options.causal
         else n_keys // block
     )
-    dq_ref[...] = lax.fori_loop(0, count, step, snp.zeros(q.shape)).astype(dq_ref.dtype)
+    dq_ref[...] = lax.fori_loop(0, count, step, snp.zeros_like(q)).astype(dq_ref.dtype)
 
 
 def _backward(options: _Options, saved: tuple, g: Any) -> tuple:
@@ -354,7 +355,7 @@ def _paged_kernel(
     @when(page == 0)
     def _() -> None:
         total_ref[...] = snp.zeros_like(total_ref)
-        most_ref[...] = snp.full(most_ref.shape, _MASKED)
+        most_ref[...] = snp.full_like(most_ref, _MASKED)
         weight_ref[...] = snp.zeros_like(weight_ref)
 
     q = q_ref[...].astype(snp.float32)

@@ -31,7 +31,7 @@ def _kernel(
     @when(j == 0)
     def _() -> None:
         total_ref[...] = snp.zeros_like(total_ref)
-        most_ref[...] = snp.full(most_ref.shape, _MASKED)
+        most_ref[...] = snp.full_like(most_ref, _MASKED)
         weight_ref[...] = snp.zeros_like(weight_ref)
 
     at = j * block + snp.arange(block)
