@@ -149,6 +149,14 @@ def test_mode_and_sem(axis, keepdims):
     np.testing.assert_allclose(np.squeeze(found), error, rtol=1e-5)
 
 
+@pytest.mark.parametrize("x64", [False, True])
+@pytest.mark.parametrize("policy", ["propagate", "omit"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_sem_keeps_the_dtype_of_floats(dtype, policy, x64):
+    with sagax.enable_x64(x64):
+        assert stats.sem(snp.arange(4.0).astype(dtype), nan_policy=policy).dtype == dtype
+
+
 @pytest.mark.parametrize("method", ["average", "min", "max", "dense", "ordinal"])
 @pytest.mark.parametrize("axis", [None, 0, 1])
 def test_ranks(method, axis):

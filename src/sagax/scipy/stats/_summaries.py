@@ -136,9 +136,9 @@ def sem(
     if nan_policy == "omit":
         count = snp.sum(~snp.isnan(x), axis, keepdims=keepdims)
         spread = snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims)
-        return spread / snp.sqrt(count.astype(spread.dtype))
+        return spread / snp.sqrt(count.astype(float)).astype(spread.dtype)
     _checked_policy("sem", nan_policy)
     n = snp.size(x) if axis is None else x.shape[axis]
     spread = snp.std(x, axis, ddof=ddof, keepdims=keepdims)
-    n = size_as_value(n).astype(spread.dtype) if dims.is_dim(n) else float(n)
-    return spread / snp.sqrt(n)
+    n = size_as_value(n).astype(float) if dims.is_dim(n) else float(n)
+    return spread / snp.sqrt(n).astype(spread.dtype)
