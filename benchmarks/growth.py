@@ -24,7 +24,7 @@ from benchmarks.rows import Row
 
 BOUND = 1.1  # of the exponent
 PATIENCE = 300  # seconds for all sizes of a case
-LEAST = 0.02  # seconds: shorter times are not used for an exponent
+LEAST = 0.02  # seconds: shorter times of traces are not used for an exponent
 
 Prepare = Callable[[Any, Any, int], Callable[[], Any]]
 
@@ -36,6 +36,7 @@ class Growth:
     title: str
     prepare: Prepare
     sizes: tuple[int, ...] = (1_000, 4_000, 16_000, 64_000)
+    least: float = LEAST  # seconds from which on times are used; less where little varies
 
 
 def _chain(n: int) -> Callable[[Any], Any]:
@@ -196,8 +197,8 @@ CASES = {
     "trace_conds": Growth("trace n conds", trace_conds, (250, 1_000, 4_000)),
     "lower_conds": Growth("lower n conds", lower_conds, (250, 1_000, 4_000)),
     "nested_jits": Growth("lower jits nested n deep", lower_nested_jits, (20, 40, 80)),
-    "tree_map": Growth("map over a pytree of 3n leaves", tree_map),
-    "call_leaves": Growth("call a jitted function of n leaves", call_with_leaves),
+    "tree_map": Growth("map over a pytree of 3n leaves", tree_map, least=0.001),
+    "call_leaves": Growth("call a jitted function of n leaves", call_with_leaves, least=0.0001),
     "scan_leaves": Growth("trace a scan of n leaves", scan_leaves, (1_000, 4_000, 16_000)),
     "grad_scan_leaves": Growth("trace the gradient of a scan of n leaves", grad_scan_leaves, (1_000, 4_000, 16_000)),
     "eager_shapes": Growth("add two arrays, in n shapes", eager_shapes, (250, 1_000, 4_000)),
@@ -252,9 +253,9 @@ def _run(side: Side, name: str, collect: bool) -> tuple[dict[int, float], str]:
     return dict(json.loads(line) for line in text.splitlines()), failure
 
 
-def _slopes(times: dict[int, float]) -> tuple[float, float] | None:
-    """Return the exponents over all sizes that take long enough, and of the last step."""
-    points = [(n, t) for n, t in times.items() if t >= LEAST]
+def _slopes(times: dict[int, float], least: float) -> tuple[float, float] | None:
+    """Return the exponents over all sizes that take at least so many seconds, and of the last step."""
+    points = [(n, t) for n, t in times.items() if t >= least]
     return (exponent(points), exponent(points[-2:])) if len(points) > 1 else None
 
 
@@ -272,7 +273,7 @@ def measure_all(ours: Side, theirs: Side, repeats: int = 2) -> tuple[list[str], 
         for _ in range(repeats):
             found, failure = _run(side, name, collect)
             times = {n: min(t, times.get(n, t)) for n, t in found.items()}
-        slopes = _slopes(times)
+        slopes = _slopes(times, CASES[name].least)
         text = "     -      -" if slopes is None else f"{slopes[0]:6.2f} {slopes[1]:6.2f}"
         shown = "  ".join([f"{n}: {t:.3g}" for n, t in times.items()])
         say(f"{title:16} {label:6} {text}  {shown}  {failure}".rstrip())
@@ -293,5 +294,5 @@ def page(lines: list[str], revision: str) -> str:
     table = "\n".join(lines)
     return (
         f"# Growth of times with the size of a program\n\nCommit {revision}. CPU seconds of one call; exponents "
-        f"from times of at least {LEAST} s. `no gc`: sagax without Python's garbage collector.\n\n{cases}\n\n```text\n{table}\n```\n"
+        f"from times of at least {LEAST} s (of pytrees and calls less). `no gc`: sagax without Python's garbage collector.\n\n{cases}\n\n```text\n{table}\n```\n"
     )
