@@ -65,3 +65,20 @@ def test_derivatives_are_those_of_the_closed_form():
             np.testing.assert_allclose(a, b, rtol=1e-6)
         captured = sagax.grad(lambda k: odeint(lambda y, t: -k * y, 1.0, args[2])[-1])(0.7)
         np.testing.assert_allclose(captured, -1.4 * np.exp(-0.7 * 1.4), rtol=1e-6)
+
+
+@pytest.mark.parametrize("of_y, of_t", [("float32", "float64"), ("float64", "float32")])
+def test_values_and_times_may_differ_in_width(of_y, of_t):
+    def last(y, ts, k):
+        return odeint(lambda y, t, k: -k * y * t, y, ts, k, rtol=1e-6, atol=1e-6)[-1]
+
+    with sagax.enable_x64():
+        args = snp.asarray(1.3, of_y), snp.array([0.2, 0.9, 1.6], of_t), snp.float64(0.7)
+        value, slopes = sagax.value_and_grad(last, argnums=(0, 1, 2))(*args)
+        exact = 1.3 * np.exp(-0.7 * (1.6**2 - 0.2**2) / 2)
+        assert (value.dtype, [g.dtype for g in slopes]) == (of_y, [of_y, of_t, "float64"])
+        np.testing.assert_allclose(value, exact, rtol=1e-5)
+        np.testing.assert_allclose(slopes[0], exact / 1.3, rtol=1e-5)
+        by_t = [0.7 * 0.2 * exact, 0, -0.7 * 1.6 * exact]
+        np.testing.assert_allclose(slopes[1], by_t, rtol=1e-5, atol=1e-7)
+        np.testing.assert_allclose(slopes[2], -exact * (1.6**2 - 0.2**2) / 2, rtol=1e-5)

@@ -402,6 +402,18 @@ def test_permutation_is_one(n):
     np.testing.assert_array_equal(eager, sagax.jit(lambda k: random.permutation(k, n))(key))
 
 
+def test_choice_draws_the_same_rows_as_positions_where_integers_are_wide():
+    """As jax, which draws positions of the default width: other bits than those of 32."""
+    with sagax.enable_x64():
+        key = random.PRNGKey(42)
+        assert random.choice(key, 6, (6,)).tolist() == [3, 4, 3, 1, 1, 0]
+        x = snp.arange(12.0).reshape(6, 2)
+        assert random.choice(key, x[:, 0], (6,)).tolist() == [6.0, 8.0, 6.0, 2.0, 2.0, 0.0]
+        for options in ({}, {"replace": False}, {"p": snp.ones(6) / 6}, {"mode": "high"}):
+            rows = random.choice(key, 6, (4,), **options)
+            assert snp.array_equal(random.choice(key, x, (4,), **options), x[rows])
+
+
 def test_choice_without_replacement_is_distinct():
     key = random.key(9)
     for draw in (

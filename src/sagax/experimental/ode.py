@@ -18,11 +18,12 @@ from sagax._src import trees
 from sagax._src.api.derivatives import vjp
 from sagax._src.api.vmap import vmap
 from sagax._src.argument_checks.functions import check_function
-from sagax._src.core import dtypes
+from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.higher_order.closures import closure_convert
 from sagax._src.higher_order.custom_derivatives import custom_vjp
+from sagax._src.primitives.structural import convert
 from sagax.flatten_util import ravel_pytree
 
 __all__ = ["odeint"]
@@ -68,7 +69,7 @@ def _first_step(f: Callable[..., Any], y: Any, t: Any, slope: Any, rtol: Any, at
     size, speed = _norm(y / scale), _norm(slope / scale)
     small = (size < 1e-5) | (speed < 1e-5)
     h = snp.where(small, 1e-6, 0.01 * size / snp.where(small, 1, speed))
-    bend = _norm((f(y + h * slope, t + h) - slope) / scale) / h
+    bend = _norm((f(y + h * slope, t + h.astype(t.dtype)) - slope) / scale) / h
     most = snp.maximum(speed, bend)
     other = snp.where(
         most <= 1e-15, snp.maximum(1e-6, h * 1e-3), (0.01 / snp.maximum(most, 1e-15)) ** 0.2
@@ -79,8 +80,9 @@ def _first_step(f: Callable[..., Any], y: Any, t: Any, slope: Any, rtol: Any, at
 def _solve(
     f: Callable[..., Any], rtol: float, atol: float, mxstep: float, hmax: float, y0: Any, ts: Any
 ) -> Any:
-    """Return the solution at all times, of a vector."""
+    """Return the solution at all times, of a vector. Values and times keep their dtypes, which may differ."""
     slope0 = f(y0, ts[0])
+    real = dtype_predicates.real_part_dtype(y0.dtype)
 
     short = isinstance(y0.size, int) and y0.size <= _SHORT  # not symbolic
 
@@ -92,12 +94,13 @@ def _solve(
         return tuple(packed[0]) if short else packed
 
     def step(state: tuple) -> tuple:
-        count, packed, (t, h, _) = state
+        count, packed, (t, span, _) = state
+        h = span.astype(real)
         y, slope, *_ = unpack(packed)
         slopes = [slope]
         for node, weights in zip(_NODES, _STAGES, strict=True):
             new = y + h * _combined(weights, slopes)
-            slopes.append(f(new, t + node * h))
+            slopes.append(f(new, t + node * span))
         scale = atol + rtol * snp.maximum(snp.abs(y), snp.abs(new))
         error = _norm(h * _combined(_ERROR, slopes) / scale)
         accepted = error <= 1
@@ -110,8 +113,8 @@ def _solve(
         packed = trees.map(
             lambda a, b: snp.where(accepted, a, b), pack((new, last, *dense)), packed
         )
-        next_h = snp.minimum(h * factor, hmax)
-        moved, stayed = snp.stack([t + h, next_h, t]), snp.stack([t, next_h, state[2][2]])
+        next_h = snp.minimum(span * factor.astype(ts.dtype), hmax)
+        moved, stayed = snp.stack([t + span, next_h, t]), snp.stack([t, next_h, state[2][2]])
         return count + 1, packed, snp.where(accepted, moved, stayed)
 
     def until(carry: tuple, target: Any) -> tuple:
@@ -122,7 +125,7 @@ def _solve(
         _, packed, numbers = lax.while_loop(running, step, (snp.array(0), *carry))
         _, _, y, change, a, b, c = unpack(packed)
         t, _, before = numbers
-        part = (target - before) / snp.where(t == before, 1, t - before)
+        part = ((target - before) / snp.where(t == before, 1, t - before)).astype(real)
         value = y + part * (change + (1 - part) * (a + part * (b + (1 - part) * c)))
         return (packed, numbers), value
 
@@ -178,7 +181,7 @@ def _backward(
     def between(carry: tuple, i: Any) -> tuple:
         a, of_args = carry
         slope = f(ys[i], ts[i], args)
-        of_time = snp.dot(cts[i], slope)
+        of_time = convert(snp.dot(cts[i], slope), ts.dtype)
         state, _ = ravel_pytree((ys[i], a, of_args))
         span = snp.stack([-ts[i], -ts[i - 1]])
         end = _odeint(adjoint, rtol, atol, mxstep, hmax, state, span, args)[1]
@@ -190,7 +193,10 @@ def _backward(
     (a, of_args), of_times = lax.scan(between, carry, order)
     # moving the first time with the first value fixed moves the whole solution
     only = isinstance(ts.shape[0], int) and ts.shape[0] == 1  # not symbolic
-    of_first = snp.zeros((), ts.dtype) if only else -snp.dot(a - cts[0], f(ys[0], ts[0], args))
+    if only:
+        of_first = snp.zeros((), ts.dtype)
+    else:
+        of_first = convert(-snp.dot(a - cts[0], f(ys[0], ts[0], args)), ts.dtype)
     return a, snp.concatenate([of_first[None], of_times[::-1]]), of_args
 
 

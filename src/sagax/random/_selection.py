@@ -381,7 +381,8 @@ def choice(
         )
     if p is not None:
         p = _weights(p, n)
-    dtype = dtypes.default_int(_thread.settings.x64) if not aval.ndim else _I32
+    # the width of the positions decides what is drawn
+    dtype = dtypes.default_int(_thread.settings.x64)
     indices = _indices(typed, n, shape, count, bool(replace), p, mode, dtype)
     if not aval.ndim:
         return indices
