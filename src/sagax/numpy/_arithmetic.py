@@ -49,6 +49,7 @@ from sagax.numpy._fused import fused, operation1, operation2
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import while_loop as loops
     from sagax._src.primitives import power as power_family
+    from sagax.numpy._indexing import host
 
 
 _BOOL = dtypes.bool_
@@ -311,8 +312,8 @@ def power(x1: Any, x2: Any, /) -> Array:
     """Compute x1 ** x2 elementwise, in the common dtype; booleans become integers.
 
     An exponent that is a Python int is a fixed one, computed by repeated multiplication. Integers have
-    no negative powers: a fixed one raises TypeError, and an array of them gives numbers without
-    meaning. Integer powers of integers are exact modulo the width.
+    no negative powers: a fixed one, or a known array of shape (), raises TypeError, and other arrays of them give
+    numbers without meaning. Integer powers of integers are exact modulo the width.
 
     >>> snp.power(snp.arange(4), 2)
     Array([0, 1, 4, 9], dtype=int32)
@@ -330,6 +331,8 @@ def power(x1: Any, x2: Any, /) -> Array:
     x, y = _numeric(*operands2("power", x, y))
     if dtypes.is_inexact(dtype_of(x)):
         return power_family.pow_p.bind(x, y)
+    if (isinstance(x2, np.ndarray) or host.is_concrete(x2)) and x2.shape == () and int(x2) < 0:
+        return integer_pow_p.bind(x, y=int(x2))  # raises
     result = _integer_power(x, y)
     # as in jax: an array of exponents decides the type, one integer does not
     one = _base.shape_of(x2) == () and (type(x2) is bool or dtype_of(x2) != _BOOL)

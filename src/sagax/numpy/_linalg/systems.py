@@ -394,7 +394,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
         )
     x, aval = with_aval("linalg.matrix_rank", M)
     if aval.ndim < 2:
-        return (_base.as_array("linalg.matrix_rank", x) != 0).any().astype(int)
+        return (_base.as_array("linalg.matrix_rank", x) != 0).any().astype(np.int32)
     x = matrices("linalg.matrix_rank", x, square=bool(hermitian))
     s = absolute(eigvalsh(x)) if hermitian else svdvals(x)
     if rtol is None:
