@@ -20,7 +20,7 @@ from sagax.errors import SagaxError
 # with FULL=1 (`make test-full`): all that the issue of this module asks for
 FULL = os.environ.get("FULL") == "1"
 CASES = 2000 if FULL else 60
-MUTANTS = 20_000 if FULL else 1500
+MUTANTS = 50_000 if FULL else 1500
 GROUP = 20
 HEADER = struct.Struct("<8sHQ32s")  # magic, version, length of the rest, its SHA-256
 
