@@ -407,6 +407,8 @@ def test_lists_are_refused_as_second_operand(name):
         (lambda: snp.floor_divide(snp.uint8(1), -1), OverflowError, "uint8"),
         (lambda: snp.power(snp.arange(3), -1), TypeError, "negative powers"),
         (lambda: snp.arange(3) ** snp.array(-1), TypeError, "negative powers"),
+        (lambda: snp.power(snp.zeros(0, bool), snp.array(-1)), TypeError, "negative powers"),
+        (lambda: (lambda y: sagax.vmap(lambda x: x**y)(snp.arange(3)))(snp.array(-1)), TypeError, "negative powers"),
         (lambda: sagax.jit(lambda x: snp.power(x, np.array(-1)))(snp.arange(3)), TypeError, "negative powers"),
         (lambda: snp.round(1.0, 1.5), errors.ArgumentError, "decimals"),
         (lambda: snp.round(snp.int8(3), -9), errors.ArgumentValueError, "too large"),

@@ -35,6 +35,7 @@ from sagax._src.primitives.complex_numbers import imag_p
 from sagax._src.primitives.reductions import reduce_or_p
 from sagax._src.primitives.rounding import RoundingMethod, round_p
 from sagax._src.primitives.structural import real_p
+from sagax._src.runtime.array import ConcreteArray
 from sagax.numpy._base import (
     dtype_of,
     number_like,
@@ -49,7 +50,6 @@ from sagax.numpy._fused import fused, operation1, operation2
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import while_loop as loops
     from sagax._src.primitives import power as power_family
-    from sagax.numpy._indexing import host
 
 
 _BOOL = dtypes.bool_
@@ -331,7 +331,7 @@ def power(x1: Any, x2: Any, /) -> Array:
     x, y = _numeric(*operands2("power", x, y))
     if dtypes.is_inexact(dtype_of(x)):
         return power_family.pow_p.bind(x, y)
-    if (isinstance(x2, np.ndarray) or host.is_concrete(x2)) and x2.shape == () and int(x2) < 0:
+    if isinstance(x2, (np.ndarray, ConcreteArray)) and x2.shape == () and int(x2) < 0:
         return integer_pow_p.bind(x, y=int(x2))  # raises
     result = _integer_power(x, y)
     # as in jax: an array of exponents decides the type, one integer does not
