@@ -52,8 +52,6 @@ OTHER_TYPES = {
     # no operand of 32 bits: the widest that is there, as for all other matrices of numbers
     "scipy.linalg.pascal(3)": ["float64[3, 3]"],
     "scipy.linalg.pascal(4)": ["float64[4, 4]"],
-    # a rank is an integer of the default type for vectors, too
-    "numpy.linalg.matrix_rank(v)": ["int64[]"],
     # a logical function gives booleans, without x64, too
     "numpy.logical_xor.reduceat(v, iv[:2] % 2)": ["bool[2]"],
 }
