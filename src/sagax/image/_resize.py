@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy as snp
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -53,7 +54,7 @@ class ResizeMethod(enum.Enum):
         >>> image.ResizeMethod.from_string("lanczos3")
         <ResizeMethod.LANCZOS3: 2>
         """
-        found = _NAMES.get(s)
+        found = _NAMES.get(s) if isinstance(s, str) else None
         if found is None:
             raise ArgumentValueError(
                 f'Unknown resize method "{s}"',
@@ -242,6 +243,7 @@ def scale_and_translate(
             function=function,
             fix="use image.resize, or round the coordinates and index with them",
         )
+    spatial_dims = checks.several(function, "spatial_dims", spatial_dims, "a sequence of ints")
     axes = tuple([_axis(d, x.ndim) for d in spatial_dims])
     if len(set(axes)) != len(axes):
         raise ArgumentValueError.about(

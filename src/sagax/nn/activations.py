@@ -153,7 +153,7 @@ def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
     >>> nn.leaky_relu(snp.array([-2.0, 3.0]), 0.5)
     Array([-1.,  3.], dtype=float32)
     """
-    return _leaky_relu(as_array("leaky_relu", x), negative_slope)
+    return _leaky_relu(as_array("leaky_relu", x), as_operand("leaky_relu", negative_slope, 1))
 
 
 @fused
@@ -169,7 +169,7 @@ def elu(x: Any, alpha: Any = 1.0) -> Array:
     >>> nn.elu(snp.array([-snp.inf, 0.0, 3.0]))
     Array([-1.,  0.,  3.], dtype=float32)
     """
-    return _elu(_lifted("elu", x), alpha)
+    return _elu(_lifted("elu", x), as_operand("elu", alpha, 1))
 
 
 @fused
@@ -187,7 +187,7 @@ def celu(x: Any, alpha: Any = 1.0) -> Array:
     >>> nn.celu(snp.array([-snp.inf, 0.0, 3.0]), 2.0)
     Array([-2.,  0.,  3.], dtype=float32)
     """
-    return _celu(as_array("celu", x), alpha)
+    return _celu(as_array("celu", x), as_operand("celu", alpha, 1))
 
 
 @activation(_lifted)
@@ -333,7 +333,7 @@ def squareplus(x: Any, b: Any = 4) -> Array:
     >>> nn.squareplus(snp.array([0.0, 1.5]))
     Array([1., 2.], dtype=float32)
     """
-    return _squareplus(_floating("squareplus", x), b)
+    return _squareplus(_floating("squareplus", x), as_operand("squareplus", b, 1))
 
 
 @custom_jvp

@@ -15,6 +15,7 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src.api.derivatives import jvp
+from sagax._src.collectives.collectives import axis_size
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -22,7 +23,7 @@ from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.arithmetic import cap_infinity_p, rsqrt
 from sagax._src.primitives.identities import stop_gradient
 from sagax._src.primitives.reductions import reduce_max
-from sagax.numpy._arguments import axis_tuple
+from sagax.numpy._arguments import axis_tuple, has_names
 from sagax.numpy._base import (
     as_array,
     as_operand,
@@ -46,6 +47,13 @@ _CAPPED = (np.dtype(np.float32), np.dtype(np.float64))
 # what they share ----------------------------------------------------------------------------------
 
 
+def _axes(function: str, axis: Any, ndim: int) -> tuple:
+    """Normalize `axis`; named axes of vmap, pmap and shard_map stay names."""
+    if has_names(axis):
+        return (axis,) if isinstance(axis, str) else tuple(axis)
+    return axis_tuple(function, axis, ndim)
+
+
 def _mask(function: str, where: Any) -> tuple:
     """Check the mask, if there is one; return it as operands for a fused function."""
     if where is None:
@@ -63,7 +71,7 @@ def _with_mask(function: str, x: Any, axis: Axis, where: Any) -> tuple:
     mask = _mask(function, where)
     if mask:
         x = snp.broadcast_to(x, broadcast_shapes(function, [x.shape, mask[0].shape]))
-    return x, mask, axis_tuple(function, axis, x.ndim)
+    return x, mask, _axes(function, axis, x.ndim)
 
 
 def _masked(x: Any, where: tuple, fill: float) -> Any:
@@ -76,7 +84,10 @@ def _maximum(x: Any, axes: tuple, empty_value: float = -np.inf) -> Any:
 
     Derivatives do not pass, since they cancel in all that follows.
     """
-    found = snp.expand_dims(reduce_max(stop_gradient(x), axes), axes)
+    if has_names(axes):
+        found = snp.max(stop_gradient(x), axis=axes, keepdims=True)
+    else:
+        found = snp.expand_dims(reduce_max(stop_gradient(x), axes), axes)
     if empty_value == -np.inf:
         return found
     return select(found == -np.inf, number_like(empty_value, found), found)
@@ -110,9 +121,9 @@ def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
         exponentials = _masked(exponentials, where, 0.0)
     total = snp.sum(exponentials, axis=axes, keepdims=True)
     if where:  # an empty mask must not divide by zero: derivatives would be NaN
-        none = snp.logical_not(
-            snp.any(snp.broadcast_to(where[0], x.shape), axis=axes, keepdims=True)
-        )
+        counts = snp.broadcast_to(where[0], x.shape)
+        some = snp.max if has_names(axes) else snp.any  # the maximum has a form over names
+        none = snp.logical_not(some(counts, axis=axes, keepdims=True))
         total = select(none, number_like(1.0, total), total)
     return differences, exponentials, total
 
@@ -202,7 +213,7 @@ def _logsumexp(
         shift = _maximum(snp.real(x), axes, empty_value=0.0)
         shift = select(shift == np.inf, number_like(0.0, shift), shift)
         terms = snp.exp(x - shift)
-    elif not weighted and not return_sign:
+    elif not weighted and not return_sign and not has_names(axes):
         return _log_of_sum(x, where, axes, keepdims)
     else:
         # where all are -inf, the sum depends on each of them alike, but there is no sum of weights
@@ -211,7 +222,8 @@ def _logsumexp(
     if weighted:
         terms = terms * weights
     total = snp.sum(_masked(terms, where, 0.0), axis=axes, keepdims=keepdims)
-    shift = shift if keepdims else snp.squeeze(shift, axis=axes)
+    if not keepdims:
+        shift = snp.squeeze(shift, axis=tuple([a for a in axes if not isinstance(a, str)]))
     if return_sign:
         return snp.log(abs(total)) + shift, snp.sign(total)
     if not dtypes.is_complex(dtype_of(x)) and weighted:
@@ -251,7 +263,7 @@ def logsumexp(
         arrays = [as_array(name, a), as_array(name, b)]
     arrays[0], mask, _ = _with_mask(name, arrays[0], None, where)
     shape = broadcast_shapes(name, [x.shape for x in arrays])
-    axes = axis_tuple(name, axis, len(shape))
+    axes = _axes(name, axis, len(shape))
     return _logsumexp(
         *arrays,
         *mask,
@@ -276,7 +288,7 @@ def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = Fa
     if where is None:
         count: Any = 1
         for i in axes:
-            count = count * x.shape[i]
+            count = count * (axis_size(i) if isinstance(i, str) else x.shape[i])
         return out - snp.log(snp.asarray(count, dtype_of(out)))
     chosen = snp.broadcast_to(where, x.shape)
     count = snp.sum(chosen, axis=axes, keepdims=keepdims, dtype=dtype_of(out))
@@ -322,7 +334,7 @@ def standardize(
             argument="algorithm",
         )
     x = as_array(name, operand_inexact(name, x))
-    axes = axis_tuple(name, axis, x.ndim)
+    axes = _axes(name, axis, x.ndim)
     mask = _mask(name, where)
     if mask and broadcast_shapes(name, [x.shape, mask[0].shape]) != x.shape:
         raise ArgumentValueError.about(

@@ -7,6 +7,7 @@ from typing import Any
 
 import sagax.numpy._base as _base
 from sagax._src.api.vmap import vmap
+from sagax._src.argument_checks import checks
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import one_axis, with_aval
@@ -22,6 +23,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Any, *args: Any, **kwargs
     Array([[1., 2., 3.],
            [1., 2., 3.]], dtype=float32)
     """
+    checks.callable("apply_along_axis", "func1d", func1d)
     arr, aval = with_aval("apply_along_axis", arr, 2)
     d = one_axis("apply_along_axis", axis, aval.ndim)
     fun = lambda vector: func1d(vector, *args, **kwargs)  # noqa: E731

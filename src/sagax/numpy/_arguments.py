@@ -79,6 +79,13 @@ def with_aval(function: str, x: Any, position: int = 0) -> tuple[Any, Any]:
     return x, aval_of(x)
 
 
+def has_names(axis: Any) -> bool:
+    """Return whether `axis` is or holds a named axis of vmap, pmap or shard_map."""
+    if isinstance(axis, (tuple, list)):
+        return any(isinstance(a, str) for a in axis)
+    return isinstance(axis, str)
+
+
 def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """Normalize `axis` (an int, several, or None for all) to sorted dimensions without duplicates."""
     if axis is None:
@@ -92,6 +99,8 @@ def axis_tuple(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
         if concrete is None:
             raise StaticArgumentError(axis, f"axis argument to jnp.{function}().")
         axis = concrete
+    if isinstance(axis, (np.ndarray, Array)) and axis.ndim == 1:
+        axis = np.asarray(axis).tolist()
     if isinstance(axis, Sequence) and not isinstance(axis, str):
         found = sorted([canonical_axis(a, ndim, function) for a in axis])
         if len(set(found)) != len(found):

@@ -246,6 +246,8 @@ def promotes_freely(function: Callable[_P, _R]) -> Callable[_P, _R]:
 
 @functools.lru_cache(maxsize=4096)
 def _common(operands: tuple, settings: Any) -> tuple[Any, bool]:
+    if not operands:
+        raise ArgumentError("an operand is missing")
     return dtypes.promote(operands, settings.x64, settings.numpy_dtype_promotion)
 
 

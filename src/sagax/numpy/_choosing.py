@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -83,6 +84,10 @@ def _compress(function: str, condition: Any, a: Any, axis: Any, size: Any, fill:
             )
         return getitem(x, (slice(None),) * d + (indices.astype(np.int32),))
     size = static_int(function, "size", size)
+    if isinstance(size, int) and (size < 0 or (isinstance(length, int) and size > length)):
+        raise ArgumentValueError.about(
+            function, "size", size, f"at least 0, and at most the size of the axis, {length}"
+        )
     return _compress_to(condition, x, fill, size=size, axis=d)
 
 
@@ -175,6 +180,7 @@ def choose(a: Any, choices: Any, out: None = None, mode: str = "raise") -> Array
         raise ArgumentValueError.about("choose", "a", a, "integers: the numbers of choices")
     if isinstance(choices, (Array, np.ndarray)):
         choices = shaping.unstack(choices)
+    choices = checks.several("choose", "choices", choices, "a sequence of arrays")
     choices = [_base.as_operand("choose", c, 1) for c in choices]
     count = len(choices)
     if not count:

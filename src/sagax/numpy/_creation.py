@@ -384,7 +384,14 @@ def _steps(start: Any, stop: Any, step: Any) -> Any:
     start, stop, step = (x if type(x) in _SCALARS else x.item() for x in (start, stop, step))
     if all(isinstance(x, int) for x in (start, stop, step)):
         return max(0, -((start - stop) // step))
-    length = math.ceil((stop - start) / step)
+    length = (stop - start) / step
+    if not math.isfinite(length):
+        raise ArgumentValueError(
+            "the number of elements of arange is not finite",
+            function="arange",
+            got=f"start={start}, stop={stop}, step={step}",
+        )
+    length = math.ceil(length)
     return max(0, length)
 
 
@@ -452,6 +459,7 @@ def _linspace(
         )
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, function)
+    axis = static_int(function, "axis", axis)
     return _spaced(
         start,
         stop,

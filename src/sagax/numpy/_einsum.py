@@ -197,6 +197,7 @@ def _read_lists(arguments: tuple) -> tuple[tuple, tuple, Any]:
     try:
         terms = tuple([tuple(names) for names in pairs[1::2]])
         result = tuple(rest[0]) if rest else None
+        hash((terms, result))
     except TypeError:
         raise ArgumentError(
             function="einsum",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import sagax.numpy._base as _base
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.dims import canonical_shape
 from sagax._src.core.trace import Tracer
@@ -108,6 +109,7 @@ def ravel_multi_index(
     sizes = canonical_shape(dims, f"{name}: argument dims")
     check_choice(name, "mode", mode, _MODES)
     check_choice(name, "order", order, ("C", "F"), "'C' or 'F'")
+    multi_index = checks.several(name, "multi_index", multi_index, "a sequence of index arrays")
     if len(multi_index) != len(sizes):
         raise ArgumentValueError(
             function=name,

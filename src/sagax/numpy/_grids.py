@@ -67,6 +67,8 @@ def triu(m: Any, k: Any = 0) -> Array:
     Array([[1., 1., 1.],
            [0., 1., 1.]], dtype=float32)
     """
+    if not hasattr(k, "ndim"):
+        k = static_int("triu", "k", k)
     x, below = _triangle("triu", m, k - 1)
     return select(below, _base.zero_like(x), x)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,13 +10,17 @@ import sagax.numpy._reductions as _reductions
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import structural
 from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.selection import select_n_p
-from sagax.numpy._arguments import one_axis, refuse_out, with_aval
+from sagax.numpy._arguments import has_names, one_axis, refuse_out, with_aval
 from sagax.numpy._fused import fused
 from sagax.numpy._reductions import Axis, checked_where, masked
+
+if TYPE_CHECKING or lazy_imports():
+    import sagax.numpy._named_axes as _named_axes
 
 
 def _without_nan(function: str, a: Any, where: Any) -> tuple[Any, Any]:
@@ -112,6 +116,8 @@ def _nan_extremum(
     refuse_out(function, out)
     a, aval = with_aval(function, a)
     reduce = _reductions.max if function == "nanmax" else _reductions.min
+    if has_names(axis):
+        raise _named_axes.refusal(function)
     axes = _reductions.axis_tuple(function, axis, aval.ndim)
     if initial is None:
         _reductions.check_not_empty(function, aval, axes)

@@ -72,7 +72,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
         return x
     if callable(mode):
         return _pad_by(x, widths, mode, kwargs)
-    if mode not in _OPTIONS:
+    if not isinstance(mode, str) or mode not in _OPTIONS:
         raise UnsupportedArgumentError(
             f"Unimplemented padding mode {mode!r} for numpy.pad; there are"
             f" {', '.join(map(repr, _OPTIONS))}"
@@ -141,7 +141,8 @@ def _widths(pad_width: Any, ndim: int) -> list[tuple]:
         for width in pair:
             if dims.is_dim(width):
                 continue
-            if not isinstance(width, (int, np.integer)) and not hasattr(width, "__index__"):
+            integral = isinstance(width, np.integer) or hasattr(width, "__index__")
+            if isinstance(width, (bool, np.bool_)) or not integral:
                 raise ArgumentError(
                     "`pad_width` must be of integral type.", function="pad", got=width
                 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from sagax._src import config
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives import arithmetic, comparison, structural
 from sagax._src.primitives.bitwise import bitwise_and, bitwise_or
 from sagax._src.primitives.complex_numbers import complex as complex_of_parts
@@ -34,9 +35,12 @@ from sagax._src.primitives.reductions import (
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim_p, convert
-from sagax.numpy._arguments import axis_tuple, one_axis, refuse_out, with_aval
+from sagax.numpy._arguments import axis_tuple, has_names, one_axis, refuse_out, with_aval
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._shaping import ravel
+
+if TYPE_CHECKING or lazy_imports():
+    import sagax.numpy._named_axes as _named_axes  # for reductions over names of axes only
 
 Axis = int | Sequence[int] | None
 
@@ -69,7 +73,12 @@ def mean_dtypes(given: Any, x64: bool) -> tuple[Any, Any]:
 
 
 def as_dtype(x: Any, dtype: Any) -> Any:
-    """Convert `x` to a strongly typed array of `dtype`; a number without any operation."""
+    """Convert `x` to a strongly typed array of `dtype`; a number without any operation.
+
+    Raises if a Python int does not fit the default integer dtype.
+    """
+    if type(x) is int and dtypes.kind(dtype) in "iu":
+        x = _base.number(x, int, dtypes.default_int(_base.x64()))
     if isinstance(x, (bool, int, float, complex, np.generic)):
         return _base.scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])
     return convert(x, dtype)
@@ -205,6 +214,10 @@ def _total(
         refuse_out(function, out)
     if not isinstance(a, Array):
         a = _base.as_operand(function, a)
+    if axis is not None and type(axis) is not int and has_names(axis):
+        if function != "sum":
+            raise _named_axes.refusal(function)
+        return _named_axes.total(a, axis, dtype, keepdims, initial, where, promote_integers)
     aval = aval_of(a)
     if dtype is None:
         working, result = sum_dtypes(aval.dtype, promote_integers, _thread.settings.x64)
@@ -355,6 +368,8 @@ def _extremum(
     if out is not None:
         refuse_out(function, out)
     a, aval = with_aval(function, a)
+    if axis is not None and type(axis) is not int and has_names(axis):
+        return _named_axes.extremum(function, a, axis, keepdims, initial, where)
     axes = axis_tuple(function, axis, aval.ndim)
     if initial is not None:
         initial = checked_initial(function, initial, aval.dtype)
@@ -417,6 +432,8 @@ def all(
 def _logical(function: str, a: Any, axis: Axis, out: Any, keepdims: bool, where: Any) -> Array:
     if out is not None:
         refuse_out(function, out)
+    if axis is not None and type(axis) is not int and has_names(axis):
+        raise _named_axes.refusal(function)
     a, aval = with_aval(function, a)
     axes = axis_tuple(function, axis, aval.ndim)
     if where is not None:
@@ -451,6 +468,8 @@ def mean(
         a = _base.as_operand("mean", a)
     aval = aval_of(a)
     working, result = _mean_dtypes("mean", aval.dtype, dtype)
+    if axis is not None and type(axis) is not int and has_names(axis):
+        return _named_axes.mean(a, axis, working, result, keepdims, where)
     axes = axis_tuple("mean", axis, aval.ndim)
     if where is None:
         return _mean(a, axes=axes, working=working, result=result, keepdims=bool(keepdims))
@@ -573,6 +592,9 @@ def _variance(
         ddof = correction
     a, aval = with_aval(function, a)
     working, result = variance_dtypes(function, aval.dtype, dtype)
+    if axis is not None and type(axis) is not int and has_names(axis):
+        found = _named_axes.variance(a, axis, working, result, ddof, keepdims, where, mean)
+        return arithmetic.sqrt(found) if function == "std" else found
     axes = axis_tuple(function, axis, aval.ndim)
     mask = None if where is None else checked_where(function, where, aval.shape)
     if mean is not None:
@@ -771,6 +793,8 @@ def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Array:
     Array([1, 2], dtype=int32)
     """
     a, aval = with_aval("count_nonzero", a)
+    if has_names(axis):
+        return sum(as_dtype(a, _BOOL), axis, keepdims=keepdims)
     axes = axis_tuple("count_nonzero", axis, aval.ndim)
     integer = dtypes.default_int(_thread.settings.x64)
     return _counts(a, axes=axes, dtype=integer, keepdims=bool(keepdims))
@@ -818,5 +842,6 @@ def ptp(a: Any, axis: Axis = None, out: None = None, keepdims: bool = False) -> 
     a, aval = with_aval("ptp", a)
     if aval.dtype is _BOOL:
         raise ArgumentError.about("ptp", "a", a, "numbers", fix="convert it: a.astype(int)")
-    check_not_empty("ptp", aval, axis_tuple("ptp", axis, aval.ndim))
+    if not has_names(axis):
+        check_not_empty("ptp", aval, axis_tuple("ptp", axis, aval.ndim))
     return arithmetic.sub(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))

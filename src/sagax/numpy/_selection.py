@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import sagax.numpy._base as _base
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -84,7 +85,8 @@ def clip(arr: Any = None, /, min: Any = None, max: Any = None) -> Array:
     Array([1, 1, 2, 3, 3], dtype=int32)
     """
     if min is None and max is None:
-        return _base.as_array("clip", arr)
+        arr = _base.as_array("clip", arr)
+        return _ordered("clip", arr, arr)[0]
     if max is None:
         return _at_least(arr, min)
     return _at_most(arr, max) if min is None else _clipped(arr, min, max)
@@ -167,6 +169,8 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
     >>> snp.select([x < 2, x < 4], [x, 10 * x], default=-1)
     Array([ 0,  1, 20, 30, -1], dtype=int32)
     """
+    condlist = checks.several("select", "condlist", condlist, "a sequence of arrays")
+    choicelist = checks.several("select", "choicelist", choicelist, "a sequence of arrays")
     if len(condlist) != len(choicelist):
         raise ArgumentValueError(
             f"condlist must have length equal to choicelist ({len(condlist)} vs {len(choicelist)})",
@@ -194,9 +198,13 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     Array([ 2.,  1.,  0., 10., 20.], dtype=float32)
     """
     x = _base.as_array("piecewise", x)
+    if not isinstance(condlist, (list, tuple)):
+        condlist = _base.as_array("piecewise", condlist, 1)
     one = not isinstance(condlist, (list, tuple)) and len(_base.shape_of(condlist)) == x.ndim
     conditions = [truth(as_operand("piecewise", c)) for c in ([condlist] if one else condlist)]
-    functions = list(funclist)
+    functions = checks.several(
+        "piecewise", "funclist", funclist, "a sequence of functions and numbers"
+    )
     if len(functions) == len(conditions):
         functions.append(0)
     elif len(functions) != len(conditions) + 1:

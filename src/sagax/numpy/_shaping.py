@@ -42,9 +42,7 @@ def shape(a: Any) -> tuple:
     >>> snp.shape(snp.ones((2, 3)))
     (2, 3)
     """
-    if a is None or isinstance(a, (list, tuple)):  # None: the shape of a scalar, as for NumPy
-        return np.shape(a)
-    return with_aval("shape", a)[1].shape
+    return _shape_of(a)
 
 
 def ndim(a: Any) -> int:
@@ -53,7 +51,7 @@ def ndim(a: Any) -> int:
     >>> snp.ndim(snp.ones((2, 3)))
     2
     """
-    return np.ndim(a) if isinstance(a, (list, tuple)) else with_aval("ndim", a)[1].ndim
+    return len(_shape_of(a))
 
 
 def size(a: Any, axis: Axes = None) -> Any:
@@ -62,10 +60,19 @@ def size(a: Any, axis: Axes = None) -> Any:
     >>> snp.size(snp.ones((2, 3))), snp.size(snp.ones((2, 3)), 1)
     (6, 3)
     """
-    aval = with_aval("size", a)[1]
-    if axis is None:
-        return aval.size
-    return dims.size([aval.shape[d] for d in axis_tuple("size", axis, aval.ndim)])
+    sizes = _shape_of(a)
+    if axis is not None:
+        sizes = [sizes[d] for d in axis_tuple("size", axis, len(sizes))]
+    return dims.size(sizes)
+
+
+def _shape_of(a: Any) -> tuple:
+    """Return the shape of whatever has one, and that of NumPy's array of anything else."""
+    if isinstance(a, Array):
+        return a.shape
+    if hasattr(a, "__jax_array__"):
+        return a.__jax_array__().shape
+    return tuple(a.shape) if hasattr(a, "shape") else np.shape(a)
 
 
 # reshape ------------------------------------------------------------------------------------------

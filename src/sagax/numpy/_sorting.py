@@ -12,6 +12,7 @@ import numpy as np
 import sagax.numpy._base as _base
 import sagax.numpy._logic as _logic
 from sagax._src import config, tuning
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.value import Array, aval_of
@@ -140,6 +141,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     """
     if isinstance(keys, (Array, np.ndarray)):
         keys = shaping.unstack(keys) if keys.ndim else ()
+    keys = checks.several("lexsort", "keys", keys, "a sequence of arrays")
     keys = [with_aval("lexsort", k, i)[0] for i, k in enumerate(keys)]
     if not keys:
         raise ArgumentError("need sequence of keys with len > 0 in lexsort", function="lexsort")

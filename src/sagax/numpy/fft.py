@@ -20,6 +20,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src import config
 from sagax._src.api.stageable import stageable as _stageable
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -256,6 +257,8 @@ def ihfft(a: Any, n: int | None = None, axis: int = -1, norm: Norm = None) -> Ar
 def _transform_nd(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm: Any) -> Array:
     name = f"fft.{function}"
     a, aval = with_aval(name, a)
+    if s is not None:
+        s = checks.several(name, "s", s, "None, or a sequence of sizes")
     if axes is None:
         count = aval.ndim if s is None else len(s)
         axes = range(aval.ndim - count, aval.ndim)
@@ -348,7 +351,7 @@ def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) ->
 
 
 def _pair(function: str, axes: Axes) -> Sequence[int]:
-    if axes is None or len(axes) != 2:
+    if axes is None or np.ndim(axes) != 1 or len(axes) != 2:
         raise ArgumentValueError.about(f"fft.{function}", "axes", axes, "two axes")
     return axes
 
@@ -437,11 +440,16 @@ def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
 
 def _shifted(function: str, x: Any, axes: Any, direction: int) -> Array:
     x, aval = with_aval(f"fft.{function}", x)
-    chosen = (
-        tuple(range(aval.ndim))
-        if axes is None
-        else axes_in_order(f"fft.{function}", axes, aval.ndim)
-    )
+    if axes is None:
+        chosen = tuple(range(aval.ndim))
+    else:  # an axis twice is shifted twice
+        several = np.ndim(axes) > 0
+        chosen = tuple(
+            [
+                one_axis(f"fft.{function}", d, aval.ndim, "axes")
+                for d in (axes if several else (axes,))
+            ]
+        )
     return roll(x, [direction * (aval.shape[d] // 2) for d in chosen], chosen)
 
 

@@ -16,6 +16,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError, ConcretizationTypeError, DtypeError
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.structural import full_of
+from sagax.numpy._arguments import static_int
 from sagax.numpy._base import as_array
 from sagax.numpy._indexing import IndexUpdateRef
 
@@ -56,7 +57,7 @@ def _count(function: str, segment_ids: Array, num_segments: Any) -> Any:
         raise error.attach(
             fix="make it a static argument: jit(..., static_argnames='num_segments')"
         )
-    count = int(num_segments)
+    count = static_int(function, "num_segments", num_segments)
     if count < 0:
         raise ArgumentValueError(
             "num_segments must be non-negative.", function=function, got=num_segments

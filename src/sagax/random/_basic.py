@@ -375,7 +375,7 @@ def _bound(argument: str, x: Any, dtype: Any) -> Any:
 @cached_jit
 def _narrow_randint(shape: tuple, dtype: Any) -> Callable[..., Any]:
     wide = np.dtype(np.int32)
-    info = np.iinfo(dtype)
+    info = dtypes.iinfo(dtype)
 
     def draw(key: Any, low: Any, high: Any) -> Any:
         low, high = convert(low, wide), convert(high, wide)

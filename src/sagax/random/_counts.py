@@ -96,7 +96,7 @@ def _poisson_by_products(key: Any, lam: Any, dtype: Any) -> Any:
     D. Knuth, The Art of Computer Programming, volume 2, section 3.4.1.
     """
     shape = aval_of(lam).shape
-    most = scalar(np.iinfo(dtype).max, dtype)
+    most = scalar(dtypes.iinfo(dtype).max, dtype)
     bound = neg(lam)
 
     def more(state: tuple) -> Any:
@@ -124,7 +124,7 @@ def _poisson_by_rejection(key: Any, lam: Any, dtype: Any) -> Any:
     Insurance: Mathematics and Economics 12 (1993), algorithm PTRS; for lam >= 10."""
     shape, real = aval_of(lam).shape, aval_of(lam).dtype
     c = _constants(real)
-    most = scalar(np.iinfo(dtype).max, dtype)
+    most = scalar(dtypes.iinfo(dtype).max, dtype)
     log_lam = log(lam)
     b = add(mul(c(2.53), sqrt(lam)), c(0.931))
     a = add(mul(c(0.02483), b), c(-0.059))

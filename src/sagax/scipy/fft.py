@@ -18,7 +18,7 @@ import sagax.scipy.linalg._common as _common
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.languages.choice import worded
-from sagax.numpy._arguments import check_choice
+from sagax.numpy._arguments import axes_in_order, check_choice, static_int
 from sagax.numpy._base import promotes_freely
 from sagax.numpy.fft import Axes, Norm, Sizes
 
@@ -97,6 +97,7 @@ def _axes(function: str, x: Any, s: Any, axes: Any) -> list[tuple[int, int | Non
     axes = (axes,) if isinstance(axes, int) else axes
     if axes is None:
         axes = range(x.ndim) if s is None else range(x.ndim - len(s), x.ndim)
+    axes = axes_in_order(f"scipy.fft.{function}", axes, x.ndim)
     sizes = [None] * len(axes) if s is None else list(s)
     if len(sizes) != len(axes):
         raise ArgumentValueError.about(
@@ -110,7 +111,7 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
         parts = [_along(transform, part, n, axis, norm) for part in (x.real, x.imag)]
         return lax.complex(*parts)
     x = snp.moveaxis(x, axis, -1)
-    size = x.shape[-1] if n is None else n
+    size = x.shape[-1] if n is None else static_int("scipy.fft", "n", n)
     if size < 1:
         raise ArgumentValueError.about("scipy.fft", "n", size, "at least 1")
     x = x[..., :size]

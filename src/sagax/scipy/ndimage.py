@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import sagax.numpy as snp
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -72,6 +73,9 @@ def map_coordinates(
     """
     function = "map_coordinates"
     x = as_array(function, input)
+    coordinates = checks.several(
+        function, "coordinates", coordinates, "a sequence of arrays, one for each dimension"
+    )
     coordinate_arrays = [snp.asarray(c) for c in coordinates]
     if order == 0:
         coordinate_arrays = [

@@ -112,6 +112,8 @@ def integer(
     try:
         number = operator.index(value)
     except TypeError:
+        if isinstance(value, Tracer):  # its error says more
+            raise
         raise _refusal(ArgumentError, message, function, argument, show(value), expected) from None
     if (least is not None and number < least) or (most is not None and number > most):
         raise _refusal(
@@ -127,6 +129,16 @@ def is_index(value: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def several(function: str, argument: str, value: Any, expected: str) -> list:
+    """Return the elements of an iterable as a list."""
+    try:
+        return list(value)
+    except SagaxError:  # such as that of an array without dimensions
+        raise
+    except TypeError:
+        raise _refusal(ArgumentError, None, function, argument, shown(value), expected) from None
 
 
 def positions(
@@ -167,7 +179,7 @@ def canonical_axis(axis: Any, ndim: int, function: str, argument: str = "axis") 
         axis = axis.__index__()
     try:
         k = axis.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):  # TypeError: an array of several numbers, or of floats
         raise _refusal(ArgumentError, None, function, argument, axis, "an int") from None
     if not -ndim <= k < ndim:
         expected = f"an axis of an array with {ndim} dimension{'s' if ndim != 1 else ''}"

@@ -779,6 +779,13 @@ def requested_dtype(dtype: Any, function: str) -> Any:
     Raises DtypeError, naming `function`, for invalid dtypes.
     """
     settings = config.current()
+    if type(dtype).__hash__ is None and hasattr(dtype, "dtype"):
+        raise errors.DtypeError(
+            "Passing an array as a dtype argument is no longer supported; instead of dtype=arr use dtype=arr.dtype.",
+            function=function,
+            argument="dtype",
+            got=dtype,
+        )
     try:
         wide = as_dtype(dtype)
     except errors.DtypeError as error:

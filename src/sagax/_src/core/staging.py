@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import config, garbage_collector, xla
-from sagax._src.core import avals, dims, memo_keys
+from sagax._src.core import avals, dims, dtypes, memo_keys
 from sagax._src.core.effects import no_effects
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Eqn, Jaxpr, Literal, Var, no_debug_info
 from sagax._src.core.references import AbstractRef, Ref
@@ -81,7 +81,10 @@ class StageTrace(Trace):
             return x._var
         kind = type(x)
         if kind in _SCALARS:
-            return Literal(x, avals.scalar_aval(kind, _thread.settings.x64))
+            aval = avals.scalar_aval(kind, _thread.settings.x64)
+            if type(x) is int and not -0x8000_0000 <= x <= 0x7FFF_FFFF:  # rare: ask once more
+                dtypes.check_python_int(x, aval.dtype)
+            return Literal(x, aval)
         if isinstance(x, Tracer):
             if not (x._trace.alive and x._trace.encloses(self)):
                 raise leaked(x)

@@ -48,6 +48,7 @@ if TYPE_CHECKING or lazy_imports():
 
 LEAST_ELEMENTS = 1024  # below, a separate loop costs more than recomputation
 ONLY_LONG = math.inf
+_BYTE_CHAIN = 3  # consecutive operations on floats of one byte
 _HEAVY = 80  # consecutive operations that are computed once, however small the value
 
 _MAX_SITES, _MAX_READS = 4, 8  # counted up to here: more are equivalent to these
@@ -97,7 +98,7 @@ def _with_fences(jaxpr: Jaxpr, least: float) -> _Fenced:
     info = _fusion_info(jaxpr, called, least)
     sites, stored, delicate = _fusion_sites(jaxpr, called, info)
     fences, costs = _choose_fences(jaxpr, called, info, sites, stored)
-    fences = _move_behind_pads(jaxpr, fences)
+    fences = _move_behind_pads(jaxpr, fences) | _ends_of_byte_chains(jaxpr, info.kinds)
     eqns = within(jaxpr.eqns, functools.partial(fenced, least_elements=least))
     found = jaxpr
     if fences or eqns is not jaxpr.eqns:
@@ -514,6 +515,31 @@ def _move_behind_pads(jaxpr: Jaxpr, fences: set[Any]) -> set[Any]:
 
 def _bytes(aval: Any) -> int:
     return aval.size * aval.dtype.itemsize
+
+
+def _ends_of_byte_chains(jaxpr: Jaxpr, kinds: Sequence[int]) -> set[Any]:
+    """Choose the floats of one byte after which a fusion ends, so that none holds a long chain of them.
+
+    Each operation on them is a conversion to a wider type and one back, of some 30 instructions with choices.
+    A dozen in a row, and an exponential of the last, take LLVM minutes.
+    """
+    found: set[Any] = set()
+    depths: dict[Any, int] = {}
+    for eqn, kind in zip(jaxpr.eqns, kinds):
+        if kind > Fusion.EXPENSIVE or len(eqn.outvars) != 1 or not _is_byte_float(eqn.outvars[0]):
+            continue
+        before = [depths.get(v, 0) for v in eqn.invars if type(v) is Var]
+        depth = max(before, default=0) + 1
+        if depth >= _BYTE_CHAIN:
+            found.add(eqn.outvars[0])
+            depth = 0
+        depths[eqn.outvars[0]] = depth
+    return found
+
+
+def _is_byte_float(v: Any) -> bool:
+    dtype = getattr(v.aval, "dtype", None)
+    return getattr(dtype, "itemsize", 0) == 1 and dtypes.kind(dtype) == "f"
 
 
 def _insert_fences(jaxpr: Jaxpr, eqns: Sequence[Eqn], fences: set[Any]) -> Jaxpr:

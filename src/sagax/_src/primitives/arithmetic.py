@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.families import EXACT, EXPENSIVE, SIMPLE, CotangentMask, Sums
 from sagax._src.core.samples import Sample, bf16, boolean, c64, f16, f32, i8, i32, u8, u32
 from sagax._src.core.tangents import Zero, is_linear
-from sagax._src.core.value import aval_of
+from sagax._src.core.value import aval_of, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.primitives.accuracy import accurate_elementwise, bind_accurately
 from sagax._src.primitives.comparison import eq, ge, lt
@@ -722,11 +723,17 @@ def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> A
     >>> float(lax.polynomial(2.0, [1.0, 0.0, 3.0]))
     13.0
     """
-    coefficients = list(coeffs)
+    coefficients = checks.several("polynomial", "coeffs", coeffs, "a sequence of numbers")
     if not coefficients:
         raise ArgumentValueError.about(
             "polynomial", "coeffs", "none", "at least one coefficient, the constant"
         )
+    kinds = {aval_of(a).dtype for a in (x, *coefficients) if hasattr(a, "dtype")}
+    if len(kinds) > 1:  # promoted as the operators of arrays do
+        result = sockets.concrete(x) * 0 + coefficients[-1]
+        for a in reversed(coefficients[:-1]):
+            result = result * x + a
+        return result
     result = add(mul(x, 0), coefficients[-1])
     for a in reversed(coefficients[:-1]):
         result = add(mul(result, x), a)

@@ -182,11 +182,29 @@ def _(
         dtype = _product_dtype(x.dtype, y.dtype)
     else:
         dtype = preferred_element_type
+        if x.dtype == y.dtype:
+            _check_not_narrower(x.dtype, dtype)
     shape = (
         *[x.shape[i] for i in lb], *[x.shape[i] for i in _free(x.ndim, lc, lb)], *[y.shape[i] for i in _free(y.ndim, rc, rb)]
     )  # fmt: skip
     weak = x.weak_type and y.weak_type
     return intern_aval(shape, dtype, weak, None)
+
+
+def _check_not_narrower(given: Any, preferred: Any) -> None:
+    """Raise if sums of integers or complex numbers are asked for in fewer bits than the numbers have."""
+    if dtypes.kind(given) in "iuc":
+        bits = (
+            1 if preferred == np.bool_ else dtypes.itemsize_bits(dtypes.real_part_dtype(preferred))
+        )
+        if bits < dtypes.itemsize_bits(dtypes.real_part_dtype(given)):
+            raise DtypeError(
+                "`preferred_element_type` must not be narrower than the original type",
+                function="dot_general",
+                argument="preferred_element_type",
+                got=f"{dtypes.name(preferred)}, of {dtypes.name(given)} operands",
+                fix="convert the operands first, or the result with astype",
+            )
 
 
 def _product_dtype(a: Any, b: Any) -> Any:
@@ -414,6 +432,10 @@ def _(
         x, y = b.convert(x, plan.lhs), b.convert(y, plan.rhs)
         out, algorithm = out.with_dtype(plan.out), {"algorithm": plan.text}
     sides = {x.aval.dtype, y.aval.dtype}
+    if len(sides) == 1 and dtypes.is_inexact(x.aval.dtype) and not dtypes.is_inexact(out.dtype):
+        # numbers are added before they are rounded to integers
+        own = x.aval.dtype
+        out = out.with_dtype(dtypes.float32 if dtypes.is_narrow_float(own) else own)
     bytes_to_int32 = len(sides) == 1 and sides <= _BYTES and out.dtype == np.int32
     if b.module.platform == "cpu" and not (bytes_to_int32 and xla.sums_products_of_bytes):
         # XLA on the CPU does not mix other element types inside a product

@@ -348,7 +348,11 @@ def gather(
         start_indices,
         dimension_numbers=dimension_numbers
         if type(dimension_numbers) is GatherDimensionNumbers
-        else GatherDimensionNumbers(*dimension_numbers),
+        else GatherDimensionNumbers(
+            *checks.several(
+                "gather", "dimension_numbers", dimension_numbers, "GatherDimensionNumbers"
+            )
+        ),
         slice_sizes=dims.canonical_shape(slice_sizes, "gather: argument slice_sizes"),
         unique_indices=bool(unique_indices),
         indices_are_sorted=bool(indices_are_sorted),
@@ -653,7 +657,8 @@ def index_take(src: Any, idxs: Sequence[Any], axes: Sequence[int]) -> Any:
     Array([2, 5], dtype=int32)
     """
     shape = aval_of(src).shape
-    axes = tuple(axes)
+    axes = tuple(checks.several("index_take", "axes", axes, "a sequence of ints"))
+    idxs = checks.several("index_take", "idxs", idxs, "an array of indices for each axis")
     vectors = concatenate([expand_dims(i, (1,)) for i in idxs], 1)
     dtype = aval_of(vectors).dtype
     if not dtype_predicates.is_integer(dtype):

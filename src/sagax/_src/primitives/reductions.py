@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sagax._src import trees, tuning
-from sagax._src.argument_checks.checks import canonical_axis
+from sagax._src.argument_checks.checks import callable, canonical_axis, several
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import COMBINING, REDUCTION, Pass, mask_filled, operand_size
@@ -55,7 +55,8 @@ def axes_of(operand: Any, axes: Sequence[int] | int | None, function: str) -> tu
         return tuple(range(ndim))
     if isinstance(axes, (int, np.integer)):
         axes = (int(axes),)
-    found = tuple(sorted(canonical_axis(a, ndim, function, "axes") for a in axes))
+    axes = several(function, "axes", axes, "an int, or a sequence of ints")
+    found = tuple(sorted([canonical_axis(a, ndim, function, "axes") for a in axes]))
     if len(set(found)) != len(found):
         raise ArgumentValueError(
             f"duplicate value in 'axis': {tuple(axes)}",
@@ -564,6 +565,7 @@ def reduce(
                 got=aval_of(init),
                 expected="a scalar: the neutral element of computation",
             )
+    callable("reduce", "computation", computation, "a function of two values")
     axes = axes_of(values[0], dimensions, "reduce")
     inits = [
         i if hasattr(i, "dtype") else np.asarray(i, aval_of(x).dtype)[()]

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
 from sagax._src.core.families import WHOLE
@@ -410,7 +411,9 @@ def _apply(
         *operands,
         dimension_numbers=numbers
         if type(numbers) is ScatterDimensionNumbers
-        else ScatterDimensionNumbers(*numbers),
+        else ScatterDimensionNumbers(
+            *checks.several(p.name, "dimension_numbers", numbers, "ScatterDimensionNumbers")
+        ),
         indices_are_sorted=bool(indices_are_sorted),
         unique_indices=bool(unique_indices),
         mode=GatherScatterMode.from_any(mode),
@@ -755,6 +758,7 @@ def scatter_apply(
     """
     dtype = aval_of(operand).dtype
     scalar = intern_aval((), dtype, False, None)
+    checks.callable("scatter_apply", "func", func, "a function of a scalar")
     jaxpr, consts = stage(lambda x, _: [func(x)], [scalar, scalar])
     if consts:
         raise ArgumentError(

@@ -122,7 +122,9 @@ def concatenate(operands: Sequence[Any], dimension: int) -> Any:
     Array([0, 1, 0, 1, 2], dtype=int32)
     """
     if not hasattr(operands, "aval"):
-        operands = tuple(operands)
+        operands = tuple(
+            checks.several("concatenate", "operands", operands, "a sequence of arrays")
+        )
     elif aval_of(operands).ndim == 0:
         raise ArgumentError.about("concatenate", "operands", operands, "a sequence of arrays")
     if len(operands) == 0:
@@ -241,6 +243,7 @@ def split(operand: Any, sizes: Sequence[dims.Size], axis: int = 0) -> Sequence[A
     [Array([0, 1], dtype=int32), Array([2, 3, 4], dtype=int32)]
     """
     axis = canonical_axis(axis, aval_of(operand).ndim, "split")
+    sizes = checks.several("split", "sizes", sizes, "a sequence of sizes")
     return split_p.bind(
         operand, sizes=dims.canonical_shape(tuple(sizes), "split: argument sizes"), axis=axis
     )
@@ -336,7 +339,7 @@ def stack(operands: Sequence[Any], axis: int = 0) -> Any:
     Array([[0, 0],
            [1, 1]], dtype=int32)
     """
-    operands = tuple(operands)
+    operands = tuple(checks.several("stack", "operands", operands, "a sequence of arrays"))
     if not operands:
         raise ArgumentValueError.about(
             "stack", "operands", "an empty sequence", "at least one array"
@@ -491,7 +494,8 @@ def tile(operand: Any, reps: Sequence[dims.Size]) -> Any:
     >>> lax.tile(np.arange(3), (2,))
     Array([0, 1, 2, 0, 1, 2], dtype=int32)
     """
-    return tile_p.bind(operand, reps=dims.canonical_shape(tuple(reps), "tile: argument reps"))
+    reps = tuple(checks.several("tile", "reps", reps, "a sequence of ints"))
+    return tile_p.bind(operand, reps=dims.canonical_shape(reps, "tile: argument reps"))
 
 
 @tile_p.abstract
@@ -559,8 +563,8 @@ def rev(operand: Any, dimensions: Sequence[int]) -> Any:
     Array([2, 1, 0], dtype=int32)
     """
     try:
-        dimensions = tuple(int(d) for d in dimensions)
-    except TypeError:
+        dimensions = tuple([int(d) for d in dimensions])
+    except (TypeError, ValueError):
         raise ArgumentError.about(
             "rev", "dimensions", dimensions, "a sequence of ints", fix="pass (axis,)"
         ) from None
@@ -641,7 +645,7 @@ def broadcasted_iota(
     return iota_p.bind(
         dtype=dtype,
         shape=dims.canonical_shape(shape, "iota: argument shape"),
-        dimension=int(dimension),
+        dimension=checks.integer("iota", "dimension", dimension),
     )
 
 
@@ -884,7 +888,7 @@ def broadcast_to_rank(x: Any, rank: int) -> Any:
     (1, 1, 3)
     """
     shape = aval_of(x).shape
-    new = rank - len(shape)
+    new = checks.integer("broadcast_to_rank", "rank", rank) - len(shape)
     if new <= 0:
         return x
     return broadcast_in_dim(x, (1,) * new + shape, tuple(range(new, rank)))
@@ -914,6 +918,9 @@ def collapse(operand: Any, start_dimension: int, stop_dimension: int | None = No
     (2, 12)
     """
     shape = aval_of(operand).shape
+    start_dimension = checks.integer("collapse", "start_dimension", start_dimension)
+    if stop_dimension is not None:
+        stop_dimension = checks.integer("collapse", "stop_dimension", stop_dimension)
     lo, hi, _ = slice(start_dimension, stop_dimension).indices(len(shape))
     if hi < lo:
         raise ArgumentValueError(

@@ -284,7 +284,9 @@ def pad(operand: Any, padding_value: Any, padding_config: Sequence[tuple[int, in
     Array([0, 0, 1, 0, 2, 0], dtype=int32)
     """
     config = []
-    for entry in padding_config:
+    for entry in checks.several(
+        "pad", "padding_config", padding_config, "(low, high, interior) for each dimension"
+    ):
         entry = sizes_of("pad", "padding_config", entry)
         if len(entry) != 3:
             raise ArgumentValueError.about(
@@ -446,7 +448,12 @@ def start_values(
             expected="a one-dimensional array, or a sequence of scalars",
         )
     if isinstance(start_indices, np.ndarray) or ndim is None:
-        indices = list(start_indices)
+        indices = checks.several(
+            function,
+            "start_indices",
+            start_indices,
+            "a sequence of scalars, one for each dimension",
+        )
     else:
         indices = list(unstack(start_indices))
     if len(indices) != len(shape):

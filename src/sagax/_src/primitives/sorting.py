@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sagax._src import tuning
+from sagax._src.argument_checks import checks
 from sagax._src.argument_checks.checks import canonical_axis
 from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import ShapedArray, intern_aval
@@ -256,6 +257,7 @@ def sort(operand: Any, dimension: int = -1, is_stable: bool = True, num_keys: in
                 argument="operand",
                 got=operand,
             )
+        num_keys = checks.integer("sort", "num_keys", num_keys)
         if not 1 <= num_keys <= len(operand):
             raise ArgumentValueError(
                 function="sort",
@@ -392,10 +394,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1, is_stable: bool = True) -> li
             got=operand,
         )
     if not dims.is_dim(k):
-        try:
-            k = k.__index__()
-        except AttributeError:
-            raise ArgumentError.about("top_k", "k", k, "an int") from None
+        k = checks.integer("top_k", "k", k)
         if k < 0:
             raise ArgumentValueError(
                 f"k argument to top_k must be nonnegative, got {k}",
@@ -562,6 +561,7 @@ def _approx_k(
             fix="top_k takes integers too",
         )
     size = aval.shape[canonical_axis(dimension, aval.ndim, function, "reduction_dimension")]
+    k = checks.integer(function, "k", k)
     if not dims.is_dim(size) and not 1 <= k <= size:
         raise ArgumentValueError(
             f"k must be positive, got {k}"

@@ -7,7 +7,6 @@ need them to undo a broadcast. Their own rules refer to one another, so they liv
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,7 +80,17 @@ def broadcast_in_dim(
         )
         return with_out_sharding("broadcast_in_dim", within, (operand,), out_sharding)
     shape = dims.canonical_shape(shape, "shape")
-    mapping = tuple(int(d) for d in broadcast_dimensions)
+    mapping = tuple(
+        map(
+            int,
+            checks.several(
+                "broadcast_in_dim",
+                "broadcast_dimensions",
+                broadcast_dimensions,
+                "a sequence of ints",
+            ),
+        )
+    )
     aval = aval_of(operand)
     if (
         len(mapping) == aval.ndim == len(shape)
@@ -201,6 +210,7 @@ def broadcast(operand: Any, sizes: Sequence[Any]) -> Any:
     (3, 2)
     """
     shape = aval_of(operand).shape
+    sizes = checks.several("broadcast", "sizes", sizes, "a sequence of sizes")
     n = len(sizes)
     return broadcast_in_dim(operand, (*sizes, *shape), tuple(range(n, n + len(shape))))
 
@@ -244,7 +254,8 @@ def transpose(operand: Any, permutation: Sequence[int]) -> Any:
     >>> lax.transpose(np.ones((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
-    permutation = tuple(operator.index(p) for p in permutation)
+    permutation = checks.several("transpose", "permutation", permutation, "a sequence of ints")
+    permutation = tuple([checks.integer("transpose", "permutation", p) for p in permutation])
     if (
         permutation == tuple(range(len(permutation)))
         and hasattr(operand, "aval")
@@ -591,6 +602,7 @@ def expand_dims(array: Any, dimensions: Sequence[int]) -> Any:
     (1, 3, 1)
     """
     aval = aval_of(array)
+    dimensions = checks.several("expand_dims", "dimensions", dimensions, "a sequence of ints")
     ndim = aval.ndim + len(dimensions)
     positions = {canonical_axis(d, ndim, "expand_dims", "dimensions") for d in dimensions}
     if len(positions) != len(dimensions):
@@ -639,6 +651,7 @@ def reduce_sum(operand: Any, axes: Sequence[int], *, out_sharding: Any = None) -
         summed = functools.partial(reduce_sum, axes=axes)
         return with_out_sharding("reduce_sum", summed, (operand,), out_sharding)
     ndim = aval_of(operand).ndim
+    axes = checks.several("reduce_sum", "axes", axes, "a sequence of ints")
     return reduce_sum_p.bind(
         operand, axes=tuple(sorted(canonical_axis(a, ndim, "reduce_sum", "axes") for a in axes))
     )

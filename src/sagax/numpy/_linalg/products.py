@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import sagax.numpy._contraction as _contraction
+from sagax._src.argument_checks import checks
 from sagax._src.core import dims
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -23,6 +24,7 @@ def multi_dot(arrays: Sequence[Any], *, precision: Any = None) -> Array:
     >>> snp.linalg.multi_dot([snp.ones((2, 3)), snp.ones((3, 4)), snp.ones(4)])
     Array([12., 12.], dtype=float32)
     """
+    arrays = checks.several("linalg.multi_dot", "arrays", arrays, "a sequence of matrices")
     found = [with_aval("linalg.multi_dot", x, i) for i, x in enumerate(arrays)]
     shapes = [aval.shape for _, aval in found]
     ranks = [len(s) for s in shapes]

@@ -14,6 +14,7 @@ import sagax.numpy as snp
 import sagax.scipy.linalg._common as _common
 from sagax._src.api.derivatives import jvp
 from sagax._src.api.jit import jit
+from sagax._src.argument_checks import checks
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
@@ -161,6 +162,7 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
            [0. , 3. ]], dtype=float32)
     """
     (A,) = _common.arrays("scipy.linalg.funm", A)
+    checks.callable("scipy.linalg.funm", "func", func, "a function of arrays")
     _common.square("scipy.linalg.funm", A)
     t, z = _lax.schur(complex_form(A))
     n = t.shape[-1]

@@ -10,9 +10,10 @@ import numpy as np
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 import sagax.scipy.linalg._common as _common
-from sagax._src.core import dims
+from sagax._src.argument_checks import checks
+from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
-from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice
 
@@ -112,6 +113,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     function = "scipy.linalg.convolution_matrix"
     check_choice(function, "mode", mode, ("full", "valid", "same"))
     a = _vectors(function, "a", a)
+    n = checks.integer(function, "n", n)
     if n <= 0:
         raise ArgumentValueError.about(function, "n", n, "at least 1")
     m = a.shape[-1]
@@ -239,6 +241,7 @@ def block_diag(*arrs: Any) -> Array:
 
 
 def _sized(function: str, make: Callable[..., Any], n: int, *args: Any) -> Array:
+    n = checks.integer(function, "n", n, "an int: the size")
     try:
         found = make(n, *args)
     except ValueError as error:
@@ -258,7 +261,12 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
            [ 1., -1.]], dtype=float32)
     """
     found = _sized("scipy.linalg.dft", _scipy.dft, n, scale)
-    return found if dtype is None else found.astype(dtype)
+    if dtype is None:
+        return found
+    dtype = dtypes.requested_dtype(dtype, "scipy.linalg.dft")
+    if dtypes.kind(dtype) != "c":
+        raise ArgumentError.about("scipy.linalg.dft", "dtype", dtype, "a complex dtype")
+    return found.astype(dtype)
 
 
 def hadamard(n: int, dtype: Any = int) -> Array:

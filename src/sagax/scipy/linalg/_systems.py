@@ -12,9 +12,20 @@ import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.numpy.linalg as _linalg
 import sagax.scipy.linalg._common as _common
+from sagax._src.argument_checks import checks
 from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
+
+
+def _two(function: str, argument: str, value: Any, maker: str) -> tuple[Any, Any]:
+    """The two parts of the result of a factorization."""
+    parts = checks.several(function, argument, value, f"the pair that {maker} gives")
+    if len(parts) != 2:
+        raise ArgumentValueError.about(function, argument, value, f"the pair that {maker} gives")
+    return parts[0], parts[1]
+
 
 _TRANS = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
 
@@ -143,7 +154,7 @@ def cho_solve(
     >>> linalg.cho_solve((snp.array([[2.0]]), True), snp.array([8.0]))
     Array([2.], dtype=float32)
     """
-    c, lower = c_and_lower
+    c, lower = _two("scipy.linalg.cho_solve", "c_and_lower", c_and_lower, "cho_factor")
     c, b, vectors = _common.system("scipy.linalg.cho_solve", c, b)
     x = _cho_solved(c, bool(lower), b)
     return x[..., 0] if vectors else x
@@ -180,7 +191,7 @@ def lu_solve(
     Array([1., 1.], dtype=float32)
     """
     check_choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
-    packed, pivots = lu_and_piv
+    packed, pivots = _two("scipy.linalg.lu_solve", "lu_and_piv", lu_and_piv, "lu_factor")
     packed, b, vectors = _common.system("scipy.linalg.lu_solve", packed, b)
     n = packed.shape[-1]
     order = _lax.lu_pivots_to_permutation(snp.asarray(pivots), n)

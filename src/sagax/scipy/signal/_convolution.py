@@ -12,7 +12,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
-from sagax.numpy._arguments import check_choice
+from sagax.numpy._arguments import axes_in_order, check_choice
 
 if TYPE_CHECKING or lazy_imports():
     import scipy.fft as _scipy_fft  # it loads slowly, and few functions need it
@@ -172,8 +172,7 @@ def fftconvolve(
         return in1 * in2
     if axes is None:
         axes = range(in1.ndim)
-    axes = [axes] if isinstance(axes, int) else list(axes)
-    axes = [a % in1.ndim for a in axes]
+    axes = list(axes_in_order(function, axes, in1.ndim))
     if mode == "valid":
         in1, in2 = _larger_first(function, in1, in2, axes)
     full = [in1.shape[a] + in2.shape[a] - 1 for a in axes]

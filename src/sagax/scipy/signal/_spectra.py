@@ -14,7 +14,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
-from sagax.numpy._arguments import check_choice
+from sagax.numpy._arguments import check_choice, one_axis, static_int
 from sagax.numpy._base import promotes_freely
 
 if TYPE_CHECKING or lazy_imports():
@@ -39,7 +39,9 @@ def detrend(
     if overwrite_data is not None:
         raise worded(NotImplementedError("overwrite_data argument not implemented."))
     check_choice(function, "type", type, ("linear", "constant"))
+    data = data if isinstance(data, Array) else snp.asarray(data)
     (data,) = _common.arrays(function, data)
+    axis = one_axis(function, axis, data.ndim)
     if type == "constant":
         return data - snp.mean(data, axis, keepdims=True)
     n = operator.index(data.shape[axis])  # lines are fitted while tracing
@@ -65,7 +67,7 @@ def detrend(
 def _window(function: str, window: Any, nperseg: int | None, length: int) -> tuple[np.ndarray, int]:
     """Return the values of the window, and how many there are."""
     if isinstance(window, str | tuple):
-        size = min(256 if nperseg is None else int(nperseg), length)
+        size = min(256 if nperseg is None else static_int(function, "nperseg", nperseg), length)
         if size < 1:
             raise ArgumentValueError.about(function, "nperseg", nperseg, "a positive integer")
         return np.asarray(_scipy.get_window(window, size)), size
@@ -84,12 +86,12 @@ def _window(function: str, window: Any, nperseg: int | None, length: int) -> tup
 
 
 def _overlap(function: str, noverlap: int | None, nperseg: int) -> int:
-    noverlap = nperseg // 2 if noverlap is None else int(noverlap)
-    if noverlap >= nperseg:
+    overlap: int = nperseg // 2 if noverlap is None else static_int(function, "noverlap", noverlap)
+    if overlap >= nperseg:
         raise ArgumentValueError(
-            "noverlap must be less than nperseg.", function=function, got=f"{noverlap}, {nperseg}"
+            "noverlap must be less than nperseg.", function=function, got=f"{overlap}, {nperseg}"
         )
-    return noverlap
+    return overlap
 
 
 def _without_trend(kind: Any) -> Callable[[Any], Any]:
@@ -109,14 +111,14 @@ def _transformed(
 
 
 def _sizes(function: str, nfft: int | None, nperseg: int) -> int:
-    nfft = nperseg if nfft is None else int(nfft)
-    if nfft < nperseg:
+    size: int = nperseg if nfft is None else static_int(function, "nfft", nfft)
+    if size < nperseg:
         raise ArgumentValueError(
             "nfft must be greater than or equal to nperseg.",
             function=function,
-            got=f"{nfft}, {nperseg}",
+            got=f"{size}, {nperseg}",
         )
-    return nfft
+    return size
 
 
 def _real(x: Any) -> Any:
@@ -226,25 +228,25 @@ def istft(
     spectra = snp.moveaxis(Zxx, (time_axis, freq_axis), (-2, -1))
     count, bins = spectra.shape[-2:]
     default = 2 * (bins - 1) if input_onesided else bins
-    nperseg = default if nperseg is None else int(nperseg)
+    per_piece: int = default if nperseg is None else static_int(function, "nperseg", nperseg)
     if nfft is None:
-        nfft = nperseg if input_onesided and nperseg == default + 1 else default
-    nfft, noverlap = _sizes(function, nfft, nperseg), _overlap(function, noverlap, nperseg)
-    values, _ = _window(function, window, nperseg, nperseg)
-    hop = nperseg - noverlap
+        nfft = per_piece if input_onesided and per_piece == default + 1 else default
+    nfft, noverlap = _sizes(function, nfft, per_piece), _overlap(function, noverlap, per_piece)
+    values, _ = _window(function, window, per_piece, per_piece)
+    hop = per_piece - noverlap
     inverse = snp.fft.irfft if input_onesided else snp.fft.ifft
-    pieces = inverse(spectra, nfft)[..., :nperseg]
+    pieces = inverse(spectra, nfft)[..., :per_piece]
     real = _real(pieces)
     pieces = pieces * (values * values.sum()).astype(real)
-    length = nperseg + (count - 1) * hop
-    sample_indices = (np.arange(count) * hop)[:, None] + np.arange(nperseg)
+    length = per_piece + (count - 1) * hop
+    sample_indices = (np.arange(count) * hop)[:, None] + np.arange(per_piece)
     total = (
         snp.zeros((*pieces.shape[:-2], length), pieces.dtype).at[..., sample_indices].add(pieces)
     )
     norm = np.zeros(length)
     np.add.at(norm, sample_indices, np.broadcast_to(values**2, sample_indices.shape))
     if boundary:
-        half = nperseg // 2
+        half = per_piece // 2
         total, norm = total[..., half : length - half], norm[half : length - half]
     x = total / np.where(norm > 1e-10, norm, 1.0).astype(real)
     if x.ndim > 1 and time_axis % Zxx.ndim != Zxx.ndim - 1:

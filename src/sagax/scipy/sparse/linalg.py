@@ -24,6 +24,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ShapeError
 from sagax.flatten_util import ravel_pytree
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._base import as_operand
 
 __all__ = ["bicgstab", "cg", "gmres"]
 
@@ -184,6 +185,7 @@ def _solve(
     if not isinstance(size, int) and maxiter is None:  # symbolic
         max_steps = snp.asarray(max_steps)
     start = lax.stop_gradient(x0)
+    tol, atol = as_operand(function, tol, 4), as_operand(function, atol, 5)
 
     def solve(operator: Operator, right: Any) -> Any:
         right_vector, unravel = ravel_pytree(right)

@@ -202,7 +202,7 @@ def _sici(x: Any) -> tuple[Any, Any]:
     si = snp.where(low, si_low, snp.where(snp.isinf(size), math.pi / 2, si_far))
     ci = snp.where(low, ci_low, snp.where(snp.isinf(size), 0.0, ci_far))
     si = snp.where(snp.isnan(x), snp.nan, snp.copysign(si, x))
-    ci = snp.where(size == 0, -snp.inf, snp.where((x < 0) | snp.isnan(x), snp.nan, ci))
+    ci = snp.where(size == 0, -snp.inf, snp.where(snp.isnan(x), snp.nan, ci))
     return si, ci
 
 
@@ -217,7 +217,7 @@ def _cosine_integral(x: Any) -> Array:
 
 
 def sici(x: Any) -> tuple[Array, Array]:
-    """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of x > 0.
+    """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of |x|.
 
     >>> special.sici(1.0)[0].round(4)
     Array(0.9461, dtype=float32)

@@ -12,7 +12,7 @@ from sagax._src.core import dims
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.shaping import size_as_value
-from sagax.numpy._arguments import UnsupportedArgumentError, check_choice
+from sagax.numpy._arguments import UnsupportedArgumentError, check_choice, one_axis
 
 
 class ModeResult(NamedTuple):
@@ -66,6 +66,7 @@ def mode(
 
     x = _base.as_array("mode", a)
     x = x if x.ndim else x.reshape(1)
+    axis = None if axis is None else one_axis("mode", axis, x.ndim)
     if not x.size and (axis is None or x.ndim == 1):
         nothing = snp.zeros((1,) * x.ndim if keepdims else (), snp.float32)
         return ModeResult(nothing + snp.nan, nothing)
@@ -112,6 +113,7 @@ def rankdata(
         return ranks(row).astype(float)
 
     x = _base.as_array("rankdata", a)
+    axis = None if axis is None else one_axis("rankdata", axis, x.ndim)
     found = _along(one, x, axis)
     return found if axis is None else snp.moveaxis(found, -1, axis)
 
@@ -133,6 +135,7 @@ def sem(
     Array(0.64549726, dtype=float32)
     """
     x = _base.as_array("sem", a)
+    axis = None if axis is None else one_axis("sem", axis, x.ndim)
     if nan_policy == "omit":
         count = snp.sum(~snp.isnan(x), axis, keepdims=keepdims)
         spread = snp.nanstd(x, axis, ddof=ddof, keepdims=keepdims)
