@@ -76,7 +76,6 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
     ("values", _DERIVATIVE + r"scipy\.linalg\.qr\(f, pivoting=True, mode=.economic.\)", "`qr(pivoting=True, mode='economic')` of wide matrices"),
     ("values", r".* scipy\.sparse\.linalg\.gmres\(.*incremental.*", "both values of `solve_method` compute the same way"),
     ("values", r".* nn\.squareplus\((u32|fx|big|u8)\b.*", "`nn.squareplus` squares unsigned integers as floats"),
-    ("values", r".* scipy\.special\.sici\(.*", "the cosine integral of `sici`"),
     ("values", _DERIVATIVE + r"scipy\.special\.spence\(.*", "the derivative of `spence` for negative numbers"),
     ("values", r".* scipy\.special\.loggamma\(z\)", "`loggamma(0)` is infinite"),
     ("values", rf".* scipy\.special\.expn\({_FLOAT}, .*", "`scipy.special.expn` takes any real order"),
@@ -260,10 +259,8 @@ DIFFERENCES: list[tuple[Kind, str, str]] = [
     ("refused", r".* numpy\.trapezoid\(\w+, f1.*", "points of `trapezoid` with more dimensions than the values"),
     ("refused", r"vmap scipy\.signal\.(csd|welch|stft)\(ve.*", "empty rows of a `vmap` in `csd`"),
     ("refused", r".* numpy\.repeat\((\w+, \w+, .*axis=5.*|(s|s0|n|wf|wi|bs|-?\d), .*axis=1.*)", "an `axis` of a number"),
-    ("refused", r".* lax\.one_minus_square\([iubnp]\w*\)", "integers in `one_minus_square`"),
     ("refused", r".* numpy\.cov\(\we, .*", "the covariance of no observations with weights"),
     ("refused", r".* numpy\.poly(mul|div|add|sub)\((fe|te|f|m|t), .*", "matrices as polynomials"),
-    ("refused", r".* scipy\.signal\.detrend\(\[.*", "lists in `detrend`"),
     ("refused", r".* lax\.polynomial\((fc|\we|m|f|t), .*", "coefficients of `lax.polynomial` that are no vector or none"),
     # other classes
     ("class", rf".* numpy\.polyfit\({_HALF}\b.*", "jax fails inside with another class"),

@@ -217,7 +217,7 @@ def test_zero_keeps_its_sign_beside_an_array():
 def test_wrong_arguments_are_refused_also_after_right_ones(axis):
     x = snp.ones((2, 2))
     snp.sum(x, 1)
-    with pytest.raises((TypeError, ValueError)):
+    with pytest.raises((TypeError, ValueError, NameError)):  # a text names an axis of vmap
         snp.sum(x, axis)
 
 

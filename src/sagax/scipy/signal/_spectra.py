@@ -41,9 +41,9 @@ def detrend(
     check_choice(function, "type", type, ("linear", "constant"))
     data = data if isinstance(data, Array) else snp.asarray(data)
     (data,) = _common.arrays(function, data)
-    axis = one_axis(function, axis, data.ndim)
-    if type == "constant":
+    if type == "constant":  # along several axes, too
         return data - snp.mean(data, axis, keepdims=True)
+    axis = one_axis(function, axis, data.ndim)
     n = operator.index(data.shape[axis])  # lines are fitted while tracing
     edges = sorted({0, n, *np.ravel(np.asarray(bp)).tolist()})
     if edges[0] < 0 or edges[-1] > n:

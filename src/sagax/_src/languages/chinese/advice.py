@@ -523,4 +523,6 @@ ADVICE = {
     "use grad for derivatives": "求导请使用 grad",
     "estimate that of the pairs: snp.stack([x.real, x.imag])": "估计由两者组成的对：snp.stack([x.real, x.imag])",
     "leave it out: NaN then gives NaN; drop the NaN before, where values are concrete": "去掉它：NaN 就得到 NaN；或在值是具体值的地方先去掉 NaN",
+    "convert the operands first, or the result with astype": "先转换操作数，或用 astype 转换结果",
+    "gather the values first, with lax.all_gather(x, axis_name), and reduce along axis 0": "先用 lax.all_gather(x, axis_name) 收集各值，再沿轴 0 归约",
 }

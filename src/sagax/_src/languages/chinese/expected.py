@@ -580,4 +580,7 @@ EXPECTED = {
     "'scott', 'silverman', a number or a function": "'scott'、'silverman'、数或函数",
     "mean ({d},), cov ({d}, {d})": "均值 ({d},)，协方差 ({d}, {d})",
     "some elements": "若干元素",
+    "a complex dtype": "复数 dtype",
+    "at least 0, and at most the size of the axis, {shape}": "不小于 0，且不大于该轴的大小 {shape}",
+    "the pair that {maker} gives": "{maker} 给出的一对结果",
 }

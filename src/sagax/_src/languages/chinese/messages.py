@@ -518,4 +518,9 @@ MESSAGES = {
     "another result of `{name}`": "`{name}` 的另一个结果",
     "Context mesh {get_abstract_mesh} should match the mesh of sharding {own} passed to {api_name}": "上下文网格 {get_abstract_mesh} 应与传给 {api_name} 的分片的网格 {own} 一致",
     "PartitionSpec passed to {api_name} cannot contain axis names that are of type Auto or Manual": "传给 {api_name} 的 PartitionSpec 不能含有类型为 Auto 或 Manual 的轴名",
+    "Named reductions not implemented for jnp.{function}()": "jnp.{function}() 没有沿命名轴的归约",
+    "Passing an array as a dtype argument is no longer supported; instead of dtype=arr use dtype=arr.dtype.": "不再支持以数组作为 dtype 参数；请用 dtype=arr.dtype 代替 dtype=arr。",
+    "`preferred_element_type` must not be narrower than the original type": "`preferred_element_type` 不能比原来的类型窄",
+    "an operand is missing": "缺少操作数",
+    "the number of elements of arange is not finite": "arange 的元素个数不是有限的",
 }
