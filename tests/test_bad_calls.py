@@ -1,6 +1,6 @@
 """Check that no public function answers bad arguments in Python's own words.
 
-`FULL=1` makes all calls (some 20,000, ten minutes), else every fortieth.
+`FULL=1` makes all calls, else every fortieth.
 """
 
 import os

@@ -15,8 +15,8 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src.api.derivatives import jvp
-from sagax._src.collectives.collectives import axis_size
 from sagax._src.core import dtypes
+from sagax._src.core.trace import axis_size
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
