@@ -69,6 +69,7 @@ def test_what_jax_accepts():
     np.testing.assert_array_equal(lax.polynomial(V, [1, snp.arange(3)]), 1 + X * np.arange(3))
     np.testing.assert_array_equal(lax.one_minus_square(snp.arange(3)), 1 - np.arange(3) ** 2)
     np.testing.assert_allclose(special.sici(-3.0)[1], 0.1196297860080003, rtol=1e-6)  # Ci(3)
+    np.testing.assert_array_equal(special.sici(np.array([np.inf, -np.inf]))[1], [0.0, np.nan])
     np.testing.assert_allclose(signal.detrend([1.0, 2.0, 4.0]), [1 / 6, -1 / 3, 1 / 6], atol=1e-6)
     drawn = random.randint(random.key(0), (50,), -5, 7, dtype="int4")
     assert drawn.dtype == "int4" and -5 <= drawn.astype(int).min() and drawn.astype(int).max() < 7

@@ -202,7 +202,8 @@ def _sici(x: Any) -> tuple[Any, Any]:
     si = snp.where(low, si_low, snp.where(snp.isinf(size), math.pi / 2, si_far))
     ci = snp.where(low, ci_low, snp.where(snp.isinf(size), 0.0, ci_far))
     si = snp.where(snp.isnan(x), snp.nan, snp.copysign(si, x))
-    ci = snp.where(size == 0, -snp.inf, snp.where(snp.isnan(x), snp.nan, ci))
+    # nan at -inf, as in SciPy: Ci tends to pi i or -pi i there, by the side of the cut
+    ci = snp.where(size == 0, -snp.inf, snp.where(snp.isnan(x) | (x == -snp.inf), snp.nan, ci))
     return si, ci
 
 
