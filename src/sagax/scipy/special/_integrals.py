@@ -202,8 +202,8 @@ def _sici(x: Any) -> tuple[Any, Any]:
     si = snp.where(low, si_low, snp.where(snp.isinf(size), math.pi / 2, si_far))
     ci = snp.where(low, ci_low, snp.where(snp.isinf(size), 0.0, ci_far))
     si = snp.where(snp.isnan(x), snp.nan, snp.copysign(si, x))
-    # nan at -inf, as in SciPy: Ci tends to pi i or -pi i there, by the side of the cut
-    ci = snp.where(size == 0, -snp.inf, snp.where(snp.isnan(x) | (x == -snp.inf), snp.nan, ci))
+    # nan at nan, and at -inf, as in SciPy: Ci tends to pi i or -pi i there, by the side of the cut
+    ci = snp.where(size == 0, -snp.inf, snp.where(x > -snp.inf, ci, snp.nan))
     return si, ci
 
 
@@ -218,7 +218,7 @@ def _cosine_integral(x: Any) -> Array:
 
 
 def sici(x: Any) -> tuple[Array, Array]:
-    """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of |x|.
+    """Compute the sine integral, that of sin(t)/t from 0 to x, and the cosine integral of |x|, nan at -inf.
 
     >>> special.sici(1.0)[0].round(4)
     Array(0.9461, dtype=float32)
