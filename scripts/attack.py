@@ -3,13 +3,14 @@
     python scripts/attack.py                    all attacks of tests/attacks.py, 5 minutes together
     python scripts/attack.py --minutes 30 --seed 7 --only interrupts forks
 
-Each runs in a process of its own, so that an abort or a hang is seen. Prints a table; the exit status is 1 if
-anything broke.
+Each runs in a process of its own, so that an abort or a hang is seen. Prints a table, and under it where the threads of
+a process stood that hung; the exit status is 1 if anything broke.
 """
 
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import random
 import subprocess
@@ -18,7 +19,7 @@ import time
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
-PATIENCE = 300  # seconds that the last try may take
+PATIENCE = 300  # seconds that a try may take
 
 
 def main() -> int:
@@ -56,29 +57,33 @@ def run(name: str, seed: int, minutes: float, most: int | None = None) -> tuple[
         done = subprocess.run(
             [sys.executable, __file__, *arguments],
             capture_output=True,
-            text=True,
-            timeout=minutes * 60 + PATIENCE,
+            timeout=minutes * 60 + 2 * PATIENCE,
             check=False,
         )
     except subprocess.TimeoutExpired as error:
-        return 0, f"hangs: {(error.stderr or b'').decode()[-300:]}"
-    last = (done.stdout.splitlines() or ["{}"])[-1]
-    try:
+        return (error.stdout or b"").count(b"\n"), "hangs, and does not say where"
+    last = (done.stdout.splitlines() or [b""])[-1]
+    if last.startswith(b"{"):
         found = json.loads(last)
         return found["tries"], found["outcome"]
-    except (ValueError, KeyError):
-        return 0, f"exit status {done.returncode}: {done.stderr[-300:]}"
+    return done.stdout.count(
+        b"\n"
+    ), f"exit status {done.returncode}:\n{done.stderr.decode()[-6000:]}"
 
 
 def _attack(attack, seed: int, seconds: float, most: int | None) -> int:
+    faulthandler.dump_traceback_later(PATIENCE, exit=True)
     end, tries, outcome = time.monotonic() + seconds, 0, "nothing broke"
     try:
         for _ in attack(random.Random(seed)):
             tries += 1
+            print(tries, flush=True)
+            faulthandler.dump_traceback_later(PATIENCE, exit=True)
             if tries == most or time.monotonic() > end:
                 break
     except Exception as error:
         outcome = f"try {tries + 1}: {type(error).__name__}: {error}"
+    faulthandler.cancel_dump_traceback_later()
     print(json.dumps({"tries": tries, "outcome": outcome}))
     return outcome != "nothing broke"
 

@@ -28,11 +28,13 @@ LAYERS = (
     "languages",  # the check of sources words its findings by it
     "weak_tables",
     "fork_locks",
+    "uninterrupted",
     "xla",
     "source_stacks",
     "frozen_class",
     "tuning",
     "garbage_collector",
+    "option_kinds",
     "config",
     "trees",
     "diagnostics",
@@ -274,6 +276,8 @@ def test_the_tests_do_not_import_jax():
         "riders",
         "boarders",
         "hikers",
+        "trekkers",
+        "ramblers",
         "healthy",
     }
     tests = Path(__file__).resolve().parent

@@ -20,7 +20,7 @@ from sagax._plan.failures import plan_failures
 from sagax._plan.hlo import SourceLine
 from sagax._report import compare
 from sagax._report import page as page_of_report
-from sagax._src import config
+from sagax._src import config, option_kinds
 from sagax._src.api import compile_log
 from sagax._src.diagnostics import loop_bars, status_line, wording
 from sagax._src.diagnostics.model import Diagnostic, Label, Span, Suggestion, Trust
@@ -395,7 +395,7 @@ PLAIN: list[tuple[Any, str]] = [
     (lambda: snp.ones(3).permute, "对象没有属性 'permute'；请使用 x.transpose(axes)"),
     (lambda: snp.cat, "模块 'sagax.numpy' 没有属性 'cat'；请使用 snp.concatenate(arrays, axis)"),
     (lambda: sagax.tree_util.register_dataclass(int, ["a"], None), "int 给出了 data_fields，而没有"),
-    (lambda: config.Kind("an int"), "Kind() 需要字段 'check'"),
+    (lambda: option_kinds.Kind("an int"), "Kind() 需要字段 'check'"),
 ]  # fmt: skip
 
 

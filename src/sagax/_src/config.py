@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import enum
 import functools
 import itertools
 import os
@@ -20,174 +19,37 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import field
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Final, ParamSpec, TypeVar
 
 from sagax._src import fork_locks, tuning
 from sagax._src.frozen_class import record
 from sagax._src.languages import choice as languages
 from sagax._src.languages.choice import language_of, worded
+from sagax._src.option_kinds import (
+    ALLOWED,
+    Kind,
+    auto,
+    axes,
+    choice,
+    device,
+    flag,
+    guard,
+    integer,
+    level,
+    number,
+    optional,
+    precision,
+    prng,
+    reaction,
+    text,
+    when,
+    width,
+)
+from sagax._src.uninterrupted import uninterrupted
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-# --- types of options --------------------------------------------------------------------------
-
-
-@record
-class Kind:
-    """Define the type of an option: the values that it takes.
-
-    `check` returns the value in its one normal form, or raises ValueError: settings are interned by
-    value, so `1` and `True` must not both get in. `parse` does the same for environment text.
-    """
-
-    words: str  # completes "must be ..."
-    check: Callable[[Any], Any]
-    parse: Callable[[str], Any]
-
-
-_TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
-_FALSE: Final = frozenset({"0", "false", "f", "no", "n", "off"})
-
-
-def _check_flag(value: Any) -> bool:
-    # numpy.bool and 0/1 are bools in all but type; `in` would let through arrays and 1.0.
-    if isinstance(value, int) or type(value).__name__ in ("bool", "bool_"):
-        if value == 0 or value == 1:
-            return bool(value)
-    raise ValueError
-
-
-def _parse_flag(text: str) -> bool:
-    word = text.lower()
-    if word in _TRUE:
-        return True
-    if word in _FALSE:
-        return False
-    raise ValueError
-
-
-def _check_int(value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ValueError
-    return value.__index__()
-
-
-def _check_number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError
-    return float(value)
-
-
-def _check_text(value: Any) -> str:
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if not isinstance(value, str):
-        raise ValueError
-    return value
-
-
-_PLATFORMS: Final = frozenset({"cpu", "gpu", "cuda", "rocm", "tpu"})
-
-
-def _check_device(value: Any) -> Any:
-    # This module may not import the runtime's devices, so duck typing recognizes them.
-    if isinstance(value, str) and value.lower() in _PLATFORMS:
-        return value.lower()
-    if not isinstance(value, type) and (hasattr(value, "platform") or hasattr(value, "device_set")):
-        return value
-    raise ValueError
-
-
-def choice(*values: str) -> Kind:
-    """Define an option that takes one of a few words (case does not matter)."""
-    normal = {value.lower(): value for value in values}
-
-    def check(value: Any) -> str:
-        if isinstance(value, enum.Enum):
-            value = value.name
-        if isinstance(value, str) and value.lower() in normal:
-            return normal[value.lower()]
-        raise ValueError
-
-    return Kind("one of " + ", ".join(repr(value) for value in values), check, check)
-
-
-def optional(kind: Kind) -> Kind:
-    """Extend an option type by None (in the environment: the word `none`)."""
-
-    def check(value: Any) -> Any:
-        return None if value is None else kind.check(value)
-
-    def parse(text: str) -> Any:
-        return None if text.lower() == "none" else kind.parse(text)
-
-    return Kind(f"{kind.words}, or None", check, parse)
-
-
-flag = Kind("True or False", _check_flag, _parse_flag)
-integer = Kind("an int", _check_int, lambda text: int(text))
-number = Kind("a number", _check_number, lambda text: float(text))
-text = Kind("a str", _check_text, lambda text: text)
-device = Kind("a device, a sharding or a platform name such as 'cpu'", _check_device, _check_device)
-
-
-def _check_axes(value: Any) -> frozenset:
-    if not isinstance(value, (set, frozenset)):
-        raise ValueError
-    return frozenset(value)
-
-
-_axes = Kind(
-    "a set of names of mesh axes", _check_axes, lambda text: frozenset(text.split(",")) - {""}
-)
-
-
-class _Width(str):
-    """A value of x64 besides True and False. It is false: Python numbers have 32-bit types."""
-
-    __slots__ = ()
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __reduce__(self) -> str:
-        return self.upper()
-
-
-# 64-bit types stay where they are asked for. NumPy arrays keep theirs under EXPLICIT only: ALLOWED is what
-# False means while explicit_x64_dtypes is "allow".
-EXPLICIT: Final = _Width("explicit")
-ALLOWED: Final = _Width("allowed")
-
-
-def _check_width(value: Any) -> Any:
-    if isinstance(value, str) and value.lower() == EXPLICIT:
-        return EXPLICIT
-    return _check_flag(value)
-
-
-def _parse_width(text: str) -> Any:
-    return EXPLICIT if text.lower() == EXPLICIT else _parse_flag(text)
-
-
-width = Kind("True or False, or 'explicit'", _check_width, _parse_width)
-
-# fmt: off
-_precision = choice(
-    "default", "high", "highest", "bfloat16", "tensorfloat32", "float32",
-    "ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY",
-    "ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16",
-    "BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9",
-    "TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64",
-)
-# fmt: on
-_prng = choice("threefry2x32", "threefry4x32", "rbg", "unsafe_rbg", "philox2x32", "philox4x32")
-_guard = optional(choice("allow", "log", "disallow", "log_explicit", "disallow_explicit"))
-_level = choice("UNKNOWN", "O0", "O1", "O2", "O3")
-_reaction = choice("ignore", "raise")
-_auto, _when = choice("auto", "off"), choice("auto", "always", "never")
 
 # --- the table of options ----------------------------------------------------------------------
 
@@ -256,7 +118,7 @@ class Settings:
         choice("allow", "warn", "raise"), "allow", "when operands of different rank are broadcast"
     )
     matmul_precision: str | None = _staged(
-        optional(_precision), None, "of matrix products that state none"
+        optional(precision), None, "of matrix products that state none"
     )
     check_static_indices: bool = _staged(
         flag, False, "refuse constant indices that are out of bounds"
@@ -273,13 +135,13 @@ class Settings:
     )
     # random numbers
     no_collectives: frozenset = _staged(
-        _axes, frozenset(), "Explicit mesh axes along which no operation may exchange data"
+        axes, frozenset(), "Explicit mesh axes along which no operation may exchange data"
     )
     auto_pcast: bool = _staged(flag, True, "cast what is shared where others vary, in shard_map")
     xla_metadata: str = _staged(
         text, "", "attributes for XLA of all operations, as MLIR writes them"
     )
-    prng_impl: str = _staged(_prng, "threefry2x32", "generator of keys that name none")
+    prng_impl: str = _staged(prng, "threefry2x32", "generator of keys that name none")
     threefry_partitionable: bool = _staged(
         flag, True, "bits that do not depend on how an array is divided"
     )
@@ -295,12 +157,12 @@ class Settings:
     # checks of values
     debug_nans: bool = _row(flag, False, "raise where a computation first gives NaN")
     debug_infs: bool = _row(flag, False, "raise where a computation first gives an infinity")
-    error_checking_behavior_nan: str = _staged(_reaction, "ignore", "on NaN, in checked code")
+    error_checking_behavior_nan: str = _staged(reaction, "ignore", "on NaN, in checked code")
     error_checking_behavior_divide: str = _staged(
-        _reaction, "ignore", "on division by zero, in checked code"
+        reaction, "ignore", "on division by zero, in checked code"
     )
     error_checking_behavior_oob: str = _staged(
-        _reaction, "ignore", "on indices out of bounds, in checked code"
+        reaction, "ignore", "on indices out of bounds, in checked code"
     )
     check_bounds: bool = _row(
         flag, False, "refuse known indices out of bounds, in reads and updates outside of jit"
@@ -325,7 +187,7 @@ class Settings:
     # reports
     log_compiles: bool = _row(flag, False, "log each compilation")
     progress_after: float = _row(number, 2.0, "seconds until a line tells what runs; 0: never")
-    loop_progress: str = _row(_when, "auto", "where loops show bars")
+    loop_progress: str = _row(when, "auto", "where loops show bars")
     lang: str = _row(choice("en", "zh"), "en", "the language of texts; else that of the locale")
     explain_cache_misses: bool = _row(flag, False, "log why a function is traced again")
     traceback: str = _row(
@@ -356,18 +218,18 @@ class Settings:
     cpu_collectives_implementation: str | None = _row(
         optional(choice("gloo", "mpi", "megascale")), "gloo", "how CPU processes talk to each other"
     )
-    transfer_guard_host_to_device: str | None = _row(_guard, None, "on implicit copies to a device")
+    transfer_guard_host_to_device: str | None = _row(guard, None, "on implicit copies to a device")
     transfer_guard_device_to_device: str | None = _row(
-        _guard, None, "on implicit copies between devices"
+        guard, None, "on implicit copies between devices"
     )
-    transfer_guard_device_to_host: str | None = _row(_guard, None, "on implicit copies to the host")
+    transfer_guard_device_to_host: str | None = _row(guard, None, "on implicit copies to the host")
     # compilation
-    optimization_level: str = _staged(_level, "UNKNOWN", "effort of XLA for speed")
-    memory_fitting_level: str = _staged(_level, "O2", "effort of XLA to save memory")
+    optimization_level: str = _staged(level, "UNKNOWN", "effort of XLA for speed")
+    memory_fitting_level: str = _staged(level, "O2", "effort of XLA to save memory")
     disable_most_optimizations: bool = _staged(flag, False, "compile quickly rather than well")
-    fusion_fences: str = _staged(_auto, "auto", "compute sums that many operations read once")
-    reroll: str = _staged(_auto, "auto", "whether long repetitions in a program become loops")
-    host_sorts: str = _staged(_when, "auto", "where jitted functions on the CPU sort by NumPy")
+    fusion_fences: str = _staged(auto, "auto", "compute sums that many operations read once")
+    reroll: str = _staged(auto, "auto", "whether long repetitions in a program become loops")
+    host_sorts: str = _staged(when, "auto", "where jitted functions on the CPU sort by NumPy")
     unroll_threshold: int | None = _staged(
         optional(integer),
         tuning.UNROLL_THRESHOLD,
@@ -527,9 +389,9 @@ def _options() -> list[Option]:
             kind, doc, staged = f.metadata["row"]
             jax_name = f"jax_{_JAX_NAMES.get(f.name, f.name)}"
             live.append(Option(f.name, jax_name, kind, f.default, doc, staged))
-    guards = tuple(option.name for option in live if option.kind is _guard)
+    guards = tuple(option.name for option in live if option.kind is guard)
     all_guards = Option(
-        "transfer_guard", "jax_transfer_guard", _guard, None, "of all directions", sets=guards
+        "transfer_guard", "jax_transfer_guard", guard, None, "of all directions", sets=guards
     )
     # jax gives four of these no prefix; accepting both spellings treats all alike
     ignored = [
@@ -791,20 +653,27 @@ class Context:
             _own.set(settings)
             raise
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        # Generators leave their blocks in any order, so it need not be the last one entered.
+    def _rest(self) -> tuple[Context, ...] | None:
+        """Return the blocks that remain behind this one, in which the thread need not be the innermost."""
         entered = _entered.get()
-        for i in reversed(range(len(entered))):
-            if entered[i] is self:
-                _enter(entered[:i] + entered[i + 1 :])
-                return
-        todo = "A generator that is inside a `with` block of settings must be finished by the thread that started it"
-        raise worded(RuntimeError(f"{self!r} was left by a thread that had not entered it. {todo}"))
+        at = max((i for i, block in enumerate(entered) if block is self), default=None)
+        return None if at is None else entered[:at] + entered[at + 1 :]
+
+    @uninterrupted
+    def __exit__(self, *_: Any) -> None:
+        rest = None
+        try:
+            rest = self._rest()
+            _enter(_entered.get() if rest is None else rest)
+        except BaseException:  # a signal handler's: leave all the same
+            rest = self._rest() if rest is None else rest
+            _enter(_entered.get() if rest is None else rest)
+            raise
+        if rest is None:
+            todo = "A generator that is inside a `with` block of settings must be finished by the thread that started it"
+            raise worded(
+                RuntimeError(f"{self!r} was left by a thread that had not entered it. {todo}")
+            )
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)

@@ -17,6 +17,7 @@ from types import CodeType
 from typing import Any
 
 from sagax._src import xla
+from sagax._src.uninterrupted import uninterrupted
 
 # The innermost part of the current stack: up to the entry of the last function that was staged.
 capture = xla.get_traceback
@@ -74,6 +75,7 @@ class Here:
         """Return the state, for `restore`."""
         return self.scope, self.origin, self.around, self.outer
 
+    @uninterrupted
     def restore(self, state: tuple) -> None:
         self.scope, self.origin, self.around, self.outer = state
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sagax._src import config, fork_locks
+from sagax._src import fork_locks, option_kinds
 from sagax._src.core import dims, dtypes
 from sagax._src.core.meshes import AbstractMesh, ManualAxisType, PartitionSpec
 from sagax._src.core.shardings import NamedSharding, dimensions_text
@@ -334,7 +334,7 @@ _SCALARS: dict[tuple[type, Any], ShapedArray] = {
         (complex, True, "complex128"),
     ]
 }
-for _width in (config.EXPLICIT, config.ALLOWED):
+for _width in (option_kinds.EXPLICIT, option_kinds.ALLOWED):
     _SCALARS.update({(k, _width): _SCALARS[k, False] for k in (bool, int, float, complex)})
 
 

@@ -21,6 +21,7 @@ from sagax._src import config, fork_locks
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.frozen_class import record
 from sagax._src.languages.choice import worded
+from sagax._src.uninterrupted import uninterrupted
 from sagax._src.weak_tables import InternTable
 
 
@@ -446,13 +447,22 @@ class Mesh(_Axes):
         )
 
     def __enter__(self) -> Mesh:
-        context = entered(mesh=self)
-        context.__enter__()
-        _legacy.contexts.append(context)
+        contexts, context = _legacy.contexts, entered(mesh=self)
+        contexts.append(context)
+        try:
+            context.__enter__()
+        except BaseException:  # no exit follows
+            contexts.pop()
+            raise
         return self
 
+    @uninterrupted
     def __exit__(self, *_: Any) -> None:
-        _legacy.contexts.pop().__exit__(None, None, None)
+        contexts = _legacy.contexts
+        try:
+            contexts[-1].__exit__(None, None, None)
+        finally:
+            contexts.pop()
 
     def __str__(self) -> str:
         return f"Mesh({self._described() if self.axis_names else ''})"

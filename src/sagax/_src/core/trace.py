@@ -25,6 +25,7 @@ from sagax._src.diagnostics import errors, events
 from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.source_stacks import written
+from sagax._src.uninterrupted import uninterrupted
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.diagnostics import leaks
@@ -172,28 +173,27 @@ def begin_evaluation() -> None:
 class current:
     """Make `trace` the current trace in a context."""
 
-    __slots__ = ("before", "trace")
+    __slots__ = ("before", "entry", "outermost", "trace")
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
 
     def __enter__(self) -> Any:
-        found = _own_current_trace()
-        if found is None:
-            self.before = None
-            _current_trace.set(_CurrentTrace(self.trace))
-        else:
-            self.before = found.trace
-            found.trace = self.trace
+        entry = _own_current_trace()
+        self.outermost = entry is None
+        if entry is None:
+            entry = _CurrentTrace(evaluation)
+            _current_trace.set(entry)
+        self.entry, self.before = entry, entry.trace
+        entry.trace = self.trace  # the last change: an interrupt comes before or behind it
         return self.trace
 
+    @uninterrupted
     def __exit__(self, *_: Any) -> None:
-        if self.before is None:
-            # Copied contexts, as of tasks and callbacks that the traced function started, see the change too.
-            state.trace = evaluation
+        # Copied contexts, as of tasks and callbacks that the traced function started, see the change too.
+        self.entry.trace = self.before
+        if self.outermost:
             _current_trace.set(None)
-        else:
-            state.trace = self.before
 
 
 class entered(current):
@@ -204,9 +204,12 @@ class entered(current):
 
     __slots__ = ()
 
+    @uninterrupted
     def __exit__(self, *_: Any) -> None:
-        super().__exit__()
         self.trace.alive = False
+        self.entry.trace = self.before
+        if self.outermost:
+            _current_trace.set(None)
 
 
 def axis_environment() -> tuple[NamedAxis, ...]:
@@ -248,12 +251,12 @@ class AxisTrace(Trace):
         self.axis = tuple(axes)
 
     def process(self, primitive: Any, args: tuple, params: dict) -> Any:
-        before = state.trace
-        state.trace = self.parent
+        entry: Any = current_trace()
+        entry.trace = self.parent
         try:
             return primitive.bind(*args, **params)
         finally:
-            state.trace = before
+            entry.trace = self
 
 
 class UnboundAxisError(errors.SagaxError, NameError):

@@ -18,6 +18,7 @@ from sagax._src.higher_order.call import bind_call, call_primitive
 from sagax._src.higher_order.trace_bodies import operand_leaves
 from sagax._src.primitives.compiler_hints import mark_value
 from sagax._src.source_stacks import joined_scopes, metadata_scope, written
+from sagax._src.uninterrupted import uninterrupted
 
 Marks = tuple[tuple[str, str], ...]
 
@@ -149,18 +150,27 @@ class MarkedBlock:
         setting = config.context(
             xla_metadata=joined_scopes(config.thread.settings.xla_metadata, own)
         )
-        setting.__enter__()
+        scope = joined_scopes(here.scope, own)
         self._before.append((setting, here.scope))
-        here.scope = joined_scopes(here.scope, own)
+        try:
+            setting.__enter__()
+        except BaseException:  # no exit follows
+            self._before.pop()
+            raise
+        here.scope = scope
 
+    @uninterrupted
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        setting, written.here.scope = self._before.pop()
-        setting.__exit__(kind, error, traceback)
+        setting, written.here.scope = self._before[-1]
+        try:
+            setting.__exit__(kind, error, traceback)
+        finally:
+            self._before.pop()
 
     def __call__(self, fun: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(fun)

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 from sagax._src import config
 from sagax._src.diagnostics.status_line import StatusLine, shows_updates
 from sagax._src.diagnostics.wording import localized
+from sagax._src.uninterrupted import uninterrupted
 
 _EVERY = 1.0  # seconds between two updates
 _DEBUGGERS = frozenset(("bdb", "cmd", "code", "pdb"))
@@ -50,16 +51,19 @@ class line:
         if teller is not None and self.doing:
             self._before = teller.switch((self.doing, self.name))
 
+    @uninterrupted
     def __exit__(self, *_: Any) -> None:
         teller = self._teller
         if teller is None:
             return
-        if self.doing:
-            teller.switch(self._before)
-        if self._outermost:
-            _local.teller = None
-            teller.done.set()
-            teller.join()
+        try:
+            if self.doing:
+                teller.switch(self._before)
+        finally:
+            if self._outermost:
+                _local.teller = None
+                teller.done.set()
+                teller.join()
 
 
 def _frames(frame: FrameType | None) -> Iterator[FrameType]:

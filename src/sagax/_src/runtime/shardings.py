@@ -16,6 +16,7 @@ from sagax._src.core.shardings import SingleDeviceSharding
 from sagax._src.core.trace import evaluation, state
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.runtime import devices as known_devices
+from sagax._src.uninterrupted import uninterrupted
 
 
 def make_mesh(
@@ -127,6 +128,7 @@ class set_mesh:
     def __enter__(self) -> Mesh | None:
         return self.mesh
 
+    @uninterrupted
     def __exit__(self, *_: Any) -> None:
         self._context.__exit__(None, None, None)
 
@@ -162,6 +164,7 @@ class _AbstractContext:
         self._context.__enter__()
         return self._mesh
 
+    @uninterrupted
     def __exit__(self, *_: Any) -> None:
         self._context.__exit__(None, None, None)
 

@@ -15,6 +15,7 @@ from sagax._src.core.trace import (
     Trace,
     Tracer,
     UnboundAxisError,
+    current_trace,
     entered,
     no_leaks,
     state,
@@ -152,23 +153,23 @@ class BatchTrace(Trace):
             else:
                 values.append(a)
                 in_dims.append(None)
-        before = state.trace
+        entry: Any = current_trace()
         if not active and self._exchanges_inside(primitive, params):
             active = True
         collective = primitive.batch_collective
         if collective is not None and self.batch_axis.name is not None:
-            state.trace = self.parent
+            entry.trace = self.parent
             try:
                 handled = collective(self.batch_axis, values, in_dims, **params)
             finally:
-                state.trace = before
+                entry.trace = self
             if handled is not NotImplemented:
                 out, out_dim = handled
                 return self._wrap_all(primitive, out, out_dim, sources)
         rule = primitive.batch_rule
         if rule is None and active and primitive.composite_rule is not None:
             return run_composite(self, primitive, args, params)
-        state.trace = self.parent
+        entry.trace = self.parent
         try:
             if not active:
                 if events.unmapped_operation.function is not None:
@@ -181,7 +182,7 @@ class BatchTrace(Trace):
                     # a custom rule, run just now, which needs this axis
             out, out_dim = primitive.rule("batch")(self.batch_axis, values, in_dims, **params)
         finally:
-            state.trace = before
+            entry.trace = self
         return self._wrap_all(primitive, out, out_dim, sources)
 
     def _exchanges_inside(self, primitive: Any, params: dict) -> bool:

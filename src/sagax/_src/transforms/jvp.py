@@ -8,7 +8,7 @@ from typing import Any
 from sagax._src.core import memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, eval_jaxpr
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Trace, Tracer, entered, no_leaks, state
+from sagax._src.core.trace import Trace, Tracer, current_trace, entered, no_leaks, state
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.mesh_axes import vary_like
 from sagax._src.primitives.structural import convert, instantiate
@@ -65,15 +65,15 @@ class JVPTrace(Trace):
                 tangents.append(Zero(aval_of(a).to_tangent_aval()))
         if active and primitive.jvp_rule is None and primitive.composite_rule is not None:
             return run_composite(self, primitive, args, params)
-        before = state.trace
-        state.trace = self.parent
+        entry: Any = current_trace()
+        entry.trace = self.parent
         try:
             if not active:
                 return primitive.bind(*args, **params)
             tangents = list(map(as_weak_as, primals, tangents))
             out, out_tangent = primitive.rule("jvp")(primals, tangents, **params)
         finally:
-            state.trace = before
+            entry.trace = self
         if primitive.multiple_results:
             return [self.wrap(p, t, sources) for p, t in zip(out, out_tangent, strict=True)]
         return self.wrap(out, out_tangent, sources)

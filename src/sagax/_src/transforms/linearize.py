@@ -14,7 +14,16 @@ from sagax._src.core import dtypes, memo_keys
 from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Literal, Var, eval_jaxpr
 from sagax._src.core.staging import StagedTracer, StageTrace, stage
 from sagax._src.core.tangents import Zero
-from sagax._src.core.trace import Trace, Tracer, belongs_to_trace, current, entered, no_leaks, state
+from sagax._src.core.trace import (
+    Trace,
+    Tracer,
+    belongs_to_trace,
+    current,
+    current_trace,
+    entered,
+    no_leaks,
+    state,
+)
 from sagax._src.core.value import aval_of
 from sagax._src.primitives.structural import convert, instantiate
 from sagax._src.source_stacks import scope_inside, transformation
@@ -41,12 +50,12 @@ class TangentTrace(StageTrace):
                 if self.promotes and not primitive.multiple_results:
                     args = tuple(_promoted(args, args))
                 return StageTrace.process(self, primitive, args, params)
-        before = state.trace
-        state.trace = self.parent
+        entry: Any = current_trace()
+        entry.trace = self.parent
         try:
             return primitive.bind(*args, **params)
         finally:
-            state.trace = before
+            entry.trace = self
 
 
 class LinearizeTracer(Tracer):
@@ -103,23 +112,23 @@ class LinearizeTrace(Trace):
             else:
                 primals.append(a)
                 tangents.append(Zero(aval_of(a).to_tangent_aval()))
-        before = state.trace
+        entry: Any = current_trace()
         if not active:
-            state.trace = self.parent
+            entry.trace = self.parent
             try:
                 return primitive.bind(*args, **params)
             finally:
-                state.trace = before
+                entry.trace = self
         rule = primitive.linearize_rule or primitive.jvp_rule
         if rule is None and primitive.composite_rule is not None:
             return run_composite(self, primitive, args, params)
-        state.trace = self.tangents
+        entry.trace = self.tangents
         try:
             if not primitive.multiple_results:
                 tangents = _promoted(primals, tangents)
             out, out_tangent = (rule or primitive.rule("jvp"))(primals, tangents, **params)
         finally:
-            state.trace = before
+            entry.trace = self
         if primitive.multiple_results:
             return [self.wrap(p, t) for p, t in zip(out, out_tangent, strict=True)]
         return self.wrap(out, out_tangent)
