@@ -36,6 +36,8 @@ FOLDERS = (
     "boarders",
     "boarders/healthy",
     "hikers",
+    "trekkers",
+    "ramblers",
     HEALTHY,
 )
 PROBE = """

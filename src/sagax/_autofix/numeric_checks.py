@@ -171,10 +171,10 @@ def _watch_gradient(
                 operands = trees.leaves((args, kwargs))
                 if all(np.all(np.isfinite(_as_floats(x))) for x in operands):
                     closed = make_jaxpr(inner)(*args, **kwargs)
-                    if name == "vmap" and not _has_gradient(closed.jaxpr):
-                        return result
+                    forward = name == "vmap" and not _has_gradient(closed.jaxpr)
                     names = list(arguments.leaf_paths(fun, args, kwargs))
-                    _report_nonfinite(closed, [np.asarray(x) for x in operands], names, add)
+                    inputs = [np.asarray(x) for x in operands]
+                    _report_nonfinite(closed, inputs, names, add, forward)
             return result
 
         gradient.__wrapped__ = fun  # type: ignore[attr-defined]
@@ -551,7 +551,10 @@ def _check_operation(
 ) -> tuple[type[Warning], str] | None:
     """Return the warning for an operation that overflowed or indexed out of bounds."""
     if not isinstance(primitive.index_rule, Default):
-        return _check_bounds(primitive.index_rule([x.shape for x in ins], params), ins, stack)
+        indices = primitive.index_rule([x.shape for x in ins], params)
+        found = _check_bounds(indices, ins, stack)
+        if found is not None:
+            return found
     if primitive is eq_p:
         return _check_one_hot(ins) if _compares_classes(stack) else None
     wide = primitive.wide_rule

@@ -214,7 +214,7 @@ def pass_hashable_number(case: Case, source: Source, node: ast.AST) -> Iterator[
         return
     for value in _hashed_expressions(source, node):
         for measured in case.measure(source, value)[:1]:
-            form = _hashable_form(measured)
+            form = hashable_form(measured)
             if form:
                 text = form.format(source.code(value))
                 title = f"pass `{text}`: arrays cannot be hashed, numbers can"
@@ -237,7 +237,8 @@ def _hashed_expressions(source: Source, node: ast.AST) -> Iterator[ast.expr]:
         yield from node.elts
 
 
-def _hashable_form(measured: Measurement) -> str:
+def hashable_form(measured: Measurement) -> str:
+    """Return the format of what can be hashed in place of an array; "" if there is none."""
     if measured.shape is None or measured.kind in ("int", "float", "bool"):
         return ""
     if measured.shape == ():

@@ -16,7 +16,8 @@ from sagax._autofix.repairs.source_file import Source, keyword_value, loads, par
 def change_mapped_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Map another axis, or none, where vmap maps an axis that an argument lacks."""
     path = case.facts.data.get("argument", "")
-    if "requested to map its argument" not in case.facts.message or not path:
+    is_object = "vmap of" in case.facts.message and "not a valid JAX type" in case.facts.message
+    if not (path and (is_object or "requested to map its argument" in case.facts.message)):
         return
     shape = re.search(r"\[([\d,]*)\]", case.facts.data.get("got", ""))
     found = transform_options.find_transform_call(case, source, node)
@@ -30,7 +31,8 @@ def change_mapped_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
         if name in known:
             break
     rank = len([n for n in shape[1].split(",") if n]) if shape else 0
-    wanted = ["None", *[str(i) for i in range(rank)]]
+    # an object has no axes, though its attributes may have some
+    wanted = ["None", *[str(i) for i in range(0 if is_object else rank)]]
     given = keyword_value(call, "in_axes")
     if given is None and len(call.args) > 1:
         given = call.args[1]

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from sagax._autofix.repairs.case import Candidate, Case, at_expression, base_name
+from sagax._autofix.repairs.case import Candidate, Case, Measurement, at_expression, base_name
 from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressions
 from sagax._autofix.repairs.source_file import (
     Source,
@@ -218,6 +218,73 @@ def scan_over_array(case: Case, source: Source, node: ast.AST) -> Iterator[Candi
         if edits:
             title = "make an array of the list: a scan goes along the first axis of arrays"
             yield Candidate("stack_list", title, (*edits, *imports), 0)
+
+
+def stack_sequence(case: Case) -> Iterator[Candidate]:
+    """Stack the list of arrays that a scan, a map or `vmap` takes for a tree, so that the function gets a list."""
+    if not re.search(r"\blist\b|sequence|leading axis sizes|axis", case.facts.message):
+        return
+    for source, call in _calls_over_sequences(case):
+        for given in call.args:
+            parts = list(given.elts) if isinstance(given, ast.Tuple) else [given]
+            lists = [
+                part
+                for part in parts
+                if any(_is_list_of_one_type(m) for m in case.measure(source, part)[:1])
+            ]
+            if not lists:
+                continue
+            numpy, imports = source.spell("jax.numpy")
+            edits = [source.replace(p, f"{numpy}.stack({source.code(p)})") for p in lists]
+            names = ", ".join(f"`{source.code(p)}`" for p in lists)
+            title = f"stack {names}: the arrays of a list are mapped side by side, each by itself"
+            yield Candidate("stack_list", title, (*edits, *imports), 0)
+
+
+def _calls_over_sequences(case: Case) -> Iterator[tuple[Source, ast.Call]]:
+    """Yield the calls that led to the error which go along the first axis of their arguments."""
+    spans = [*reversed(case.facts.frames), *([case.primary] if case.primary is not None else [])]
+    for source, node in case.located(spans):
+        value = getattr(node, "value", None) if isinstance(node, ast.stmt) else node
+        if not isinstance(value, ast.Call):
+            continue
+        if source.meaning(value.func) in ("jax.lax.scan", "jax.lax.map"):
+            yield source, value
+        else:
+            found = find_transform_call(case, source, value, ("jax.vmap",))
+            if found is not None and found[1] is not value:
+                yield source, value
+
+
+def _is_list_of_one_type(value: Measurement) -> bool:
+    """Return whether a value is a list of several arrays of one type and nothing else."""
+    tree, _, types = value.structure.rpartition(": ")
+    leaves = re.findall(r"\w+\[[\d, ]*\]", types)
+    plain = tree == f"PyTreeDef([{', '.join('*' * len(leaves))}])"
+    return value.kind == "list" and plain and len(leaves) > 1 and len(set(leaves)) == 1
+
+
+def scan_along_second_axis(case: Case) -> Iterator[Candidate]:
+    """Put the axis of time first where examples come first, as in the carry: a scan goes along the first axis."""
+    for source, node in case.located(reversed(case.facts.frames)):
+        if not isinstance(node, ast.Call) or source.meaning(node.func) != "jax.lax.scan":
+            continue
+        init, xs = argument(node, 1, "init"), argument(node, 2, "xs")
+        if init is None or xs is None:
+            continue
+        starts, given = case.measure(source, init)[:1], case.measure(source, xs)[:1]
+        for start, values in zip(starts, given, strict=False):
+            shapes = start.shape, values.shape
+            if not shapes[0] or not shapes[1] or len(shapes[1]) < 2:
+                continue
+            if shapes[0][0] == shapes[1][0] and len(shapes[0]) == len(shapes[1]) - 1:
+                numpy, imports = source.spell("jax.numpy")
+                text = f"{numpy}.swapaxes({source.code(xs)}, 0, 1)"
+                title = f"put the second axis of `{source.code(xs)}` first: a scan goes along the first axis"
+                yield Candidate(
+                    "scanned_axis", title, (source.replace(xs, text), *imports), 0, assumes=True
+                )
+        return
 
 
 # --- numbers that must be integers ------------------------------------------------------------------

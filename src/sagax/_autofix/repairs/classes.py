@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sagax._autofix.repairs.case import Candidate, Case
 from sagax._autofix.repairs.source_file import (
@@ -35,10 +36,14 @@ def register_pytree(case: Case) -> Iterator[Candidate]:
             decorator = next(
                 (d for d in found.decorator_list if _is_dataclass_decorator(source, d)), None
             )
+            forms: Iterator[Candidate] = iter(())
             if decorator is not None:
-                yield from _register_dataclass(source, found, decorator)
+                forms = _register_dataclass(source, found, decorator)
             elif not found.decorator_list:
-                yield from _register_plain_class(case, source, found)
+                forms = _register_plain_class(case, source, found)
+            # vmap then maps the arrays of the object, which may be meant for all examples
+            mapped = "vmap of" in case.facts.message
+            yield from (replace(form, assumes=form.assumes or mapped) for form in forms)
 
 
 def mark_field_static(case: Case) -> Iterator[Candidate]:

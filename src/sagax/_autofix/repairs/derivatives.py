@@ -66,6 +66,45 @@ def use_reverse_mode(case: Case) -> Iterator[Candidate]:
             yield Candidate("reverse_mode", title, (*edits, *imports), 1)
 
 
+@at_expression
+def use_jacobian(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Replace `grad` of a function that returns an array by `jacobian`: one row for each output."""
+    if "Gradient only defined for scalar-output functions" not in case.facts.message:
+        return
+    found = transform_options.find_transform_call(case, source, node, ("jax.grad",))
+    if found is None or any(k.arg == "has_aux" for k in found[1].keywords):
+        return
+    there, call = found
+    jacobian, imports = there.spell("jax.jacobian")
+    title = "differentiate each output: `jacobian` has one row for each of them"
+    edits = (there.replace(call.func, jacobian), *imports)
+    yield Candidate("jacobian", title, edits, 3, assumes=True)
+
+
+_OF_ALL_TERMS = ("loss", "total", "total_loss", "objective", "cost", "value")
+
+
+@at_expression
+def differentiate_entry(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Differentiate one entry of the dict that a loss returns: that of all terms, if there is one."""
+    said = re.search(r"a dict with keys? (.*)", case.facts.data.get("got", ""))
+    if said is None or "Gradient only defined for scalar-output" not in case.facts.message:
+        return
+    keys = re.findall(r"'(\w+)'", said[1])
+    found = transform_options.find_transform_call(case, source, node, ("jax.grad",))
+    if found is None or not found[1].args or not keys:
+        return
+    there, call = found
+    loss = there.primary(call.args[0])
+    for key in sorted(keys, key=lambda k: k not in _OF_ALL_TERMS):
+        text = f'lambda *args: {loss}(*args)["{key}"]'
+        title = f"differentiate the entry '{key}': a gradient is that of one number"
+        rank = 0 if key in _OF_ALL_TERMS else 3
+        yield Candidate(
+            "scalar_output", title, (there.replace(call.args[0], text),), rank, assumes=True
+        )
+
+
 def use_forward_mode(case: Case) -> Iterator[Candidate]:
     """Replace `grad` by `jacfwd`, which goes through loops of any number of rounds."""
     if "Reverse-mode differentiation does not work" not in case.facts.message:

@@ -25,6 +25,33 @@ def split_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
         yield from _fold_in_key(case, source, call, key)
 
 
+@at_expression
+def pass_through_without_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Return the argument as it is where a function draws with a key that it did not get, as dropout does."""
+    function = source.function(node)
+    if "NoneType" not in case.facts.message or not isinstance(function, ast.FunctionDef):
+        return
+    known = function.args
+    named = [a.arg for a in known.args]
+    optional = dict(zip(reversed(named), reversed(known.defaults), strict=False))
+    optional |= dict(zip([a.arg for a in known.kwonlyargs], known.kw_defaults, strict=True))
+    for call in source.nodes(ast.Call, node):
+        key = key_argument(call)
+        if not isinstance(key, ast.Name):
+            continue
+        default = optional.get(key.id)
+        statement = source.statement(node)
+        without = isinstance(default, ast.Constant) and default.value is None
+        if not without or not named or named[0] == key.id or statement not in function.body:
+            continue
+        indent = source.indent(statement)
+        lines = f"{indent}if {key.id} is None:\n{indent}    return {named[0]}"
+        edit = source.insert_above(source.first_line(statement), lines)
+        title = f"return `{named[0]}` as it is where no key is given"
+        yield Candidate("without_key", title, (edit,), 1, assumes=True)
+        return
+
+
 def _split_earlier(source: Source, call: ast.Call, key: ast.expr) -> Iterator[Candidate]:
     """Move a split that is thrown away before the first use of its key, and assign both parts."""
     statement = source.statement(call)

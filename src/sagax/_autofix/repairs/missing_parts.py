@@ -288,3 +288,18 @@ def correct_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
             title = f"read the entry {text}, the nearest key"
             yield Candidate("rename_key", title, (source.replace(key, text),), rank)
         return
+    yield from _rename_written(case, said[1])
+
+
+def _rename_written(case: Case, wanted: str) -> Iterator[Candidate]:
+    """Yield the dicts whose nearest key is named as the one that is read by a variable."""
+    for there in case.sources.values():
+        for display in there.nodes(ast.Dict):
+            keys = {k.value: k for k in display.keys if isinstance(k, ast.Constant)}
+            names = [k for k in keys if isinstance(k, str)]
+            if wanted in keys:
+                continue
+            for name in difflib.get_close_matches(wanted, names, 1, 0.6):
+                text = _quoted(there.code(keys[name]), repr(wanted))
+                title = f"name the entry {text}, as it is read"
+                yield Candidate("rename_key", title, (there.replace(keys[name], text),), 1)

@@ -11,6 +11,7 @@ from sagax._autofix.repairs.dataflow import resolve_functions, returned_expressi
 from sagax._autofix.repairs.pytree_operands import applied_functions
 from sagax._autofix.repairs.source_file import Source, argument, keyword_value, tuple_text
 from sagax._autofix.repairs.transform_options import find_transform_call
+from sagax._src.diagnostics.model import Edit
 
 _JOINING = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack", "concat", "block")
 
@@ -194,6 +195,48 @@ def make_index_integer(case: Case, source: Source, node: ast.AST) -> Iterator[Ca
             edit = source.with_method(index, ".astype(int)")
             title = "convert the index to an integer"
             yield Candidate("astype", title, (edit,), 1)
+
+
+@at_expression
+def make_subscript_integer(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Convert the positions that an array is indexed with to integers."""
+    if "indices must be integers or booleans" not in case.facts.message:
+        return
+    for item in source.nodes(ast.Subscript, node):
+        entries = item.slice.elts if isinstance(item.slice, ast.Tuple) else [item.slice]
+        edits: list[Edit] = []
+        for entry in entries:
+            if any("float" in m.dtype or m.kind == "float" for m in case.measure(source, entry)):
+                numpy, imports = source.spell("jax.numpy")
+                edits += [
+                    source.replace(entry, f"{numpy}.asarray({source.code(entry)}, int)"),
+                    *imports,
+                ]
+        if edits:
+            title = "convert the index to an integer: what is behind the point is dropped"
+            yield Candidate("astype", title, tuple(edits), 1)
+
+
+@at_expression
+def unpack_index(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Rewrite `x[[rows, columns]]` as `x[rows, columns]`, or make an array of the list."""
+    if "a list is no index" not in case.facts.message:
+        return
+    for item in source.nodes(ast.Subscript, source.statement(node)):
+        entries = item.slice.elts if isinstance(item.slice, ast.Tuple) else [item.slice]
+        for entry in entries:
+            if not isinstance(entry, ast.List) or not entry.elts:
+                continue
+            numpy, imports = source.spell("jax.numpy")
+            text = ", ".join(source.code(e) for e in entry.elts)
+            numbers = all(isinstance(e, ast.Constant) for e in entry.elts)
+            title = f"index each axis by an array of its own: `{text}`"
+            yield Candidate(
+                "index_form", title, (source.replace(entry, text),), 1 + numbers, assumes=True
+            )
+            edits = (source.replace(entry, f"{numpy}.array([{text}])"), *imports)
+            title = "make an array of the list: elements of the first axis"
+            yield Candidate("index_form", title, edits, 2 - numbers, assumes=True)
 
 
 # --- squares of complex numbers -----------------------------------------------------------------

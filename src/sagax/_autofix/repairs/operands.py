@@ -173,6 +173,8 @@ def align_shapes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidat
     shapes = [_only_shape([m.shape for m in found]) for found in measured]
     if shapes[0] is None or shapes[1] is None:
         return
+    if len(shapes[0]) == len(shapes[1]) == 1:
+        yield from _outer(source, sides)
     for i, side in ((1, sides[1]), (0, sides[0])):
         shape, other = shapes[i], shapes[1 - i]
         assert shape is not None
@@ -182,6 +184,20 @@ def align_shapes(case: Case, source: Source, node: ast.AST) -> Iterator[Candidat
             title = f"let `{source.code(side)}` be {what}"
             rank = 1 if isinstance(side, PRIMARIES) else 2
             yield Candidate("reshape", title, (edit,), rank)
+
+
+def _outer(source: Source, sides: Sequence[ast.expr]) -> Iterator[Candidate]:
+    """Yield the operation of each element of one vector with each of the other: `arange(n) < lengths[:, None]`."""
+    counts = [
+        isinstance(s, ast.Call) and source.meaning(s.func).endswith((".arange", ".linspace"))
+        for s in sides
+    ]
+    for side, counted in zip(sides[::-1], counts[::-1], strict=True):
+        edit = source.replace(side, f"{source.primary(side)}[:, None]")
+        title = f"let `{source.code(side)}` be a column: a row for each of its elements"
+        # positions go along the rows
+        rank = 0 if any(counts) and not counted else 3
+        yield Candidate("outer", title, (edit,), rank, assumes=True)
 
 
 def _only_shape(shapes: Sequence[_Shape | None]) -> _Shape | None:

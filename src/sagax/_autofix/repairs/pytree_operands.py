@@ -202,6 +202,23 @@ def convert_container(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         yield Candidate("match_container", title, (edit,), rank + 1)
 
 
+@at_expression
+def broadcast_prefix(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Give the leaves of a shorter tree to all that is below them in the first one: `tree.broadcast(rates, params)`."""
+    if "does not have the structure of tree" not in case.facts.message:
+        return
+    at = re.search(r"but rest\[(\d+)\]\S* is a leaf of type", case.facts.message)
+    if at is None or not isinstance(node, ast.Call) or len(node.args) < 3 + int(at[1]):
+        return
+    tree, short = node.args[1], node.args[2 + int(at[1])]
+    broadcast, imports = source.spell("jax.tree.broadcast")
+    text = f"{broadcast}({source.code(short)}, {source.code(tree)})"
+    title = (
+        f"give each leaf of `{source.code(short)}` to all leaves of `{source.code(tree)}` below it"
+    )
+    yield Candidate("broadcast_prefix", title, (source.replace(short, text), *imports), 1)
+
+
 def _converted(source: Source, value: ast.expr, wanted: str) -> str:
     text = source.code(value)
     inner = text[1:-1].strip() if text[:1] in "([" else text

@@ -43,6 +43,7 @@ import sagax._autofix.repairs.loops as loops
 import sagax._autofix.repairs.mapped_axes as mapped_axes
 import sagax._autofix.repairs.masked_parts as masked_parts
 import sagax._autofix.repairs.missing_parts as missing_parts
+import sagax._autofix.repairs.mixed_up_names as mixed_up_names
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operand_forms as operand_forms
 import sagax._autofix.repairs.operands as operands
@@ -85,7 +86,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         operand_forms.parenthesize_comparisons, transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_search, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
         containers.compare_leaves, arrays.use_jax_numpy, autojit.use_autojit,
     ),
-    "ConcretizationTypeError": (operand_forms.wrap_sequence, call_arguments.reduce_elementwise, *_VALUE_REPAIRS, traced_programs.give_segment_count),
+    "ConcretizationTypeError": (operand_forms.wrap_sequence, call_arguments.reduce_elementwise, *_VALUE_REPAIRS, traced_programs.give_segment_count, static_numbers.pass_segment_count),
     "TracerIntegerConversionError": (
         call_forms.assign_update, transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
     ),
@@ -118,7 +119,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         types.transpose_operands, effects.use_debug_print, callbacks.set_vmap_method, callbacks.match_declared_result, arrays.use_switch,
         calls.return_scan_pair, calls.pass_branches_as_functions, calls.swap_key_argument, calls.keep_dimensions,
         calls.index_dict_as_array, types.match_carry_container, operands.convert_booleans, operands.take_real_part,
-        operands.align_shapes, derivatives.pass_by_position, derivatives.use_reverse_mode, structures.complete_branch,
+        operands.align_shapes, derivatives.pass_by_position, derivatives.use_reverse_mode, derivatives.use_jacobian, derivatives.differentiate_entry, operand_forms.unpack_index, call_arguments.stack_sequence, call_arguments.scan_along_second_axis, axes.change_mapped_axis, operand_forms.make_subscript_integer, keys.pass_through_without_key, structures.complete_branch,
         structures.start_carry, classes.mark_field_static,
         argument_forms.wrap_in_tuples, argument_forms.make_key, argument_forms.make_array,
         argument_forms.promote_operands, argument_forms.shape_cotangent, argument_forms.pass_hashable_number,
@@ -150,6 +151,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         call_corrections.carry_one_tuple, call_corrections.drop_further_trees, call_corrections.infer_one_size,
         call_corrections.return_last_value, call_corrections.pack_carry, call_corrections.return_whole_carry, call_corrections.name_carry_class, call_corrections.map_over_trees,
         passed_functions.add_parameters,
+        mixed_up_names.exchange_sizes, mixed_up_names.exchange_targets, mixed_up_names.spread_trees, mixed_up_names.give_axis,
     ),
     "NameError": (mapped_axes.name_mapped_axis, mapped_axes.use_axis_in_scope),
     "AttributeError": (
@@ -172,9 +174,9 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         boolean_logic.replace_builtins, call_forms.make_buffer_traced, call_forms.split_for_names, call_forms.give_scan_length,
         call_forms.pad_rows, call_forms.mark_size_static, call_forms.wrap_axes, call_forms.correct_argnums,
         devices.fit_mesh_to_devices, call_forms.count_bound_arguments, mapped_axes.use_axis_in_scope, call_forms.drop_outer_vmap, missing_parts.return_unpacked_values, missing_parts.rename_key, tree_parts.transpose_mapped_results, call_forms.swap_two_axes,
-        call_arguments.scan_over_array, call_arguments.export_jitted, call_arguments.complete_in_specs, call_arguments.shorten_spec, call_arguments.name_all_fields,
+        call_arguments.scan_over_array, call_arguments.stack_sequence, call_arguments.scan_along_second_axis, call_arguments.export_jitted, call_arguments.complete_in_specs, call_arguments.shorten_spec, call_arguments.name_all_fields,
         call_arguments.show_printed_value, call_arguments.unwrap_cotangent, call_arguments.round_bound,
-        pytree_operands.convert_container,
+        pytree_operands.convert_container, pytree_operands.broadcast_prefix,
         operand_forms.parenthesize_comparisons, operand_forms.wrap_sequence, operand_forms.infer_reshape_size,
         operand_forms.swap_results, operand_forms.name_bounds, operand_forms.map_output, operand_forms.relabel_axis,
         call_corrections.split_unequally, call_corrections.correct_option, call_corrections.name_printed_values, call_corrections.take_one_key,

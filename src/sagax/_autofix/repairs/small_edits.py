@@ -349,6 +349,8 @@ def _call_changes(source: Source, call: ast.expr, depth: int = 0) -> Iterator[_C
             if any(not isinstance(part, ast.Constant) for part, _ in parts):
                 names = ", ".join(codes[j] for j in order)
                 yield _Change(parts, f"pass the arguments in the order `{names}`")
+    if 3 <= len(codes) <= _MAX_PERMUTED:
+        yield from _named_arguments(source, call)
     for i, j in itertools.combinations(range(len(codes)), 2):
         parts = ((call.args[i], f"({codes[i]}"), (call.args[j], f"{codes[j]})"))
         yield _Change(parts, f"pass `({', '.join(codes[i : j + 1])})` as a tuple", False)
@@ -360,6 +362,37 @@ def _call_changes(source: Source, call: ast.expr, depth: int = 0) -> Iterator[_C
         if isinstance(given, ast.Call) and not depth:
             yield from _call_changes(source, given, depth + 1)
     yield from _fewer_arguments(source, call)
+
+
+def _named_arguments(source: Source, call: ast.Call) -> Iterator[_Change]:
+    """Yield calls that pass one of several positional arguments by the name of another parameter."""
+    meaning = source.meaning(call.func)
+    known = _parameters(meaning)
+    given = {k.arg for k in call.keywords}
+    for i, value in enumerate(call.args[1:], 1):
+        rest = [source.code(a) for a in call.args[:i] + call.args[i + 1 :]]
+        named = [source.code(k) for k in call.keywords]
+        for name in known[len(rest) :]:
+            if name not in given:
+                option = f"{name}={source.code(value)}"
+                text = f"{source.code(call.func)}({', '.join([*rest, option, *named])})"
+                yield _Change(
+                    ((call, text),),
+                    f"pass `{option}` by name: `{last_name(call.func)}` has others before it",
+                )
+
+
+def _parameters(meaning: str) -> list[str]:
+    """Return the parameters of a function of the library that may be passed by name."""
+    module, _, name = meaning.rpartition(".")
+    if not module.startswith("jax"):
+        return []
+    try:
+        function = getattr(importlib.import_module(re.sub("^jax", "sagax", module)), name)
+        known = inspect.signature(function).parameters.values()
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return []
+    return [p.name for p in known if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
 
 def _is_argument(source: Source, node: ast.expr) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sagax._autofix.repairs.argument_forms import hashable_form
 from sagax._autofix.repairs.case import Candidate, Case
 from sagax._autofix.repairs.source_file import (
     Function,
@@ -57,10 +58,23 @@ def make_hashable(case: Case) -> Iterator[Candidate]:
             title = f"pass `{name}` as a {form.split('(')[0]}, which can be hashed"
             yield Candidate("hashable_static", title, tuple(edits), rank)
         break
+    if "Array" in kind or kind == "ndarray":
+        yield from _pass_numbers(case, name)
     yield from _make_class_hashable(case, kind)
     array = kind not in _HASHABLE_FORMS
     for candidate in unmark_static(case):
         yield replace(candidate, rank=1) if array else candidate
+
+
+def _pass_numbers(case: Case, name: str) -> Iterator[Candidate]:
+    """Pass the number in an array without axes, or a tuple of those in a vector."""
+    for source, value in _passed_values(case, name):
+        for measured in case.measure(source, value)[:1]:
+            text = hashable_form(measured).format(source.code(value))
+            if text:
+                title = f"pass `{text}`: an array cannot be hashed, its numbers can"
+                yield Candidate("hashable_static", title, (source.replace(value, text),), 0)
+        return
 
 
 def _passed_values(case: Case, name: str) -> Iterator[tuple[Source, ast.expr]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
@@ -22,10 +22,10 @@ def pass_number(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
     function = source.function(node)
     if not isinstance(function, ast.FunctionDef):
         return
-    for number, text in _numbers(source, node, function):
+    for number, text, assigned in _numbers(source, node, function):
         for name in [n for n, reason in reversed(case.facts.transforms) if reason == "jit"]:
             for applied in applications(case, name):
-                edits = _Hoist(case, source, function, number, text, applied).edits()
+                edits = _Hoist(case, source, function, number, text, assigned, applied).edits()
                 if edits:
                     yield Candidate(
                         "static_args",
@@ -37,23 +37,55 @@ def pass_number(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
                     return
 
 
+@at_expression
+def pass_segment_count(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Count the segments where the jitted function is called, and pass their number as static."""
+    function = source.function(node)
+    if "num_segments" not in case.facts.message or not isinstance(function, ast.FunctionDef):
+        return
+    if not isinstance(node, ast.Call) or len(node.args) != 2:
+        return
+    ids = node.args[1]
+    text = f"int({source.primary(ids)}.max()) + 1"
+    calls = [
+        c
+        for c in source.nodes(ast.Call, function)
+        if source.meaning(c.func).startswith("jax.ops.segment_")
+        and len(c.args) == 2
+        and source.code(c.args[1]) == source.code(ids)
+        and all(k.arg != "num_segments" for k in c.keywords)
+    ]
+    for name in [n for n, reason in reversed(case.facts.transforms) if reason == "jit"]:
+        for applied in applications(case, name):
+            hoist = _Hoist(case, source, function, ids, text, "", applied)
+            hoist.name = source.fresh("num_segments", node)
+            given = f"num_segments={hoist.name}"
+            edits = hoist.edits([source.replace(c, source.call_with(c, given)) for c in calls])
+            if edits:
+                title = (
+                    "count the segments before the call, and pass their number as a static argument"
+                )
+                yield Candidate("static_args", title, tuple(edits), 2)
+                return
+
+
 def _numbers(
     source: Source, node: ast.AST, function: ast.FunctionDef
-) -> Iterator[tuple[ast.expr, str]]:
-    """Yield the expression of the number that is needed, and its text as a number."""
+) -> Iterator[tuple[ast.expr, str, str]]:
+    """Yield the expression of the number that is needed, its text as a number, and the variable that holds it."""
     if not isinstance(node, ast.Call):
         return
     name = last_name(node.func)
     if name in _CONVERSIONS and isinstance(node.func, ast.Name):
-        yield node, source.code(node)
+        yield node, source.code(node), ""
     elif name == "item":
-        yield node, source.code(node)
+        yield node, source.code(node), ""
     elif name in _SIZED:
-        for part in node.args:
-            values = source.assigned(part.id, function) if isinstance(part, ast.Name) else []
-            for value in [*values, *([] if isinstance(part, ast.Name) else [part])]:
-                if any(isinstance(n, ast.Call) for n in ast.walk(value)):
-                    yield part, f"int({source.code(value)})"
+        for part in (*node.args, *(k.value for k in node.keywords)):
+            held = part.id if isinstance(part, ast.Name) else ""
+            values = source.assigned(held, function) if held else [part]
+            if len(values) == 1 and any(isinstance(n, ast.Call) for n in ast.walk(values[0])):
+                yield values[0], f"int({source.code(values[0])})", held
 
 
 class _Hoist:
@@ -66,14 +98,16 @@ class _Hoist:
         function: ast.FunctionDef,
         number: ast.expr,
         text: str,
+        assigned: str,
         applied: Application,
     ) -> None:
         self.case, self.source, self.function, self.applied = case, source, function, applied
         self.number, self.text = number, text
         statement = source.statement(number)
-        self.assigned = ""
+        self.assigned = assigned
         if (
-            isinstance(statement, ast.Assign)
+            not assigned
+            and isinstance(statement, ast.Assign)
             and isinstance(statement.targets[0], ast.Name)
             and text == source.code(number)
         ):
@@ -83,14 +117,17 @@ class _Hoist:
                 self.assigned = statement.targets[0].id
         self.name = self.assigned or source.fresh("size", number)
 
-    def edits(self) -> list[Edit]:
+    def edits(self, uses: Sequence[Edit] = ()) -> list[Edit]:
+        """Return the edits; `uses` are those that use the number, if it is not at hand in the function."""
         if self.applied.function is None or isinstance(self.applied.function, ast.Lambda):
             return []
         needed = self._needed(self.number, self.function)
         if needed is None:
             return []
         statement = self.source.statement(self.number)
-        if self.assigned:
+        if uses:
+            edits = list(uses)
+        elif self.assigned:
             edits = [self.source.delete(statement)]
         else:
             edits = [self.source.replace(self.number, self.name)]

@@ -615,14 +615,31 @@ def widen_dtype(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate
         left = operands[-1].left
         text = f"{numpy}.asarray({source.code(left)}, dtype=DTYPE)"
         casts.append((f"cast `{source.code(left)}`", [source.replace(left, text)]))
+    named = _named_dtypes(source, function or source.tree, match[2] if match is not None else "")
+    if named:
+        casts.insert(0, ("where the array is made", named))
+        of_arguments += 1
     for i, dtype in enumerate(dtypes):
         kind = "floating point numbers" if dtype == "float32" else "integers of 32 bits"
         for rank, (cast, edits) in enumerate(casts, 1):
             if dtype == "float32" and exact and rank <= of_arguments:
                 continue
+            if dtype == "float32" and fits and edits is named:
+                continue  # what was made to count in integers
             typed = [replace(e, text=e.text.replace("DTYPE", f"{numpy}.{dtype}")) for e in edits]
             title = f"compute with {kind}: {cast}"
             yield Candidate("wider_dtype", title, (*typed, *imports), rank + 3 * i)
+
+
+def _named_dtypes(source: Source, scope: ast.AST, name: str) -> list[Edit]:
+    """Return the edits that give arrays another dtype which are made with the one called `name`."""
+    return [
+        source.replace(given.value, "DTYPE")
+        for given in source.nodes(ast.keyword, scope)
+        if given.arg == "dtype"
+        and source.meaning(given.value).rpartition(".")[2] == name
+        and isinstance(given.value, ast.Attribute)
+    ]
 
 
 def _needs_last_digits(source: Source, statement: ast.stmt, node: ast.AST) -> bool:

@@ -480,6 +480,21 @@ scatter_add_p = _scatter_primitive("scatter-add", np.add, linear=True, exact=Tru
 scatter_sub_p = _scatter_primitive("scatter-sub", np.subtract, linear=True, exact=True)
 
 
+def _without_wrapping(p: Primitive) -> Callable:
+    """Return the rule that gives the sums in float64, in which integers do not wrap around."""
+    compute = p.reference_rule
+    assert compute is not None
+
+    def wide(x: np.ndarray, indices: np.ndarray, updates: np.ndarray, **params: Any) -> np.ndarray:
+        return compute(x, indices.astype(np.int64), updates, **params)
+
+    return wide
+
+
+scatter_add_p.wide_rule = _without_wrapping(scatter_add_p)
+scatter_sub_p.wide_rule = _without_wrapping(scatter_sub_p)
+
+
 def _linear_jvp(p: Primitive) -> Callable:
     def jvp(primals: Sequence[Any], tangents: Sequence[Any], **params: Any) -> tuple:
         out = p.bind(*primals, **params)

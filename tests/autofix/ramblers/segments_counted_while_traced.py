@@ -1,0 +1,18 @@
+# error: ConcretizationTypeError
+# line: 13
+# depends: groups
+# fix: any
+# result: [2.0, 5.0]
+
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def group_means(values, groups):
+    total = jax.ops.segment_sum(values, groups)
+    count = jax.ops.segment_sum(jnp.ones_like(values), groups)
+    return total / count
+
+
+print(group_means(jnp.array([1.0, 3.0, 5.0]), jnp.array([0, 0, 1])).tolist())

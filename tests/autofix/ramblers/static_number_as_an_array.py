@@ -1,0 +1,19 @@
+# error: ValueError
+# line: 19
+# depends: times
+# fix: any
+# result: [1.0, 1.0]
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+
+@partial(jax.jit, static_argnames="times")
+def repeat(x, times):
+    return jnp.tile(x, times)
+
+
+lengths = jnp.array([2, 3])
+print(repeat(jnp.array([1.0]), times=lengths[0]).tolist())

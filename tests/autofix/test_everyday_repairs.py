@@ -1,0 +1,60 @@
+"""Repairs of everyday mistakes, on whole programs: `explain` finds them, and what it verifies is right."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autofix.test_explain import FULL, HERE, explained, header, same
+
+# with FULL=1 all programs of the folders whose mistakes have a repair
+SAMPLE = [
+    "trekkers/adam_without_state_for_bias",
+    "trekkers/classes_counted_from_the_labels",
+    "trekkers/counts_of_tokens_overflow_int8",
+    "trekkers/history_buffer_indexed_by_float_time",
+    "trekkers/learning_rate_of_each_leaf",
+    "trekkers/list_of_sensor_readings_scanned",
+    "trekkers/mask_of_another_length",
+    "trekkers/scan_over_time_needs_time_first",
+    "trekkers/vmap_over_a_class_instance",
+    "ramblers/norm_of_zero_vector_normalised",
+    "ramblers/segments_counted_while_traced",
+    "ramblers/sparse_update_of_two_axes_by_lists",
+    "ramblers/static_number_as_an_array",
+]
+LEFT = {
+    "hessian_of_a_dict_inverted",
+    "reward_appended_per_step_in_while_loop",
+    "state_machine_with_match_strings_in_scan",
+    "window_of_a_traced_length",  # a sum in another order, whose last digit differs
+    "carry_grows_an_axis_by_broadcasting",  # without jit it grows, which the repair keeps
+    "key_carried_as_part_of_float_state",
+}
+PROGRAMS = (
+    sorted(
+        path
+        for folder in ("trekkers", "ramblers")
+        for path in (HERE / folder).glob("*.py")
+        if path.stem not in LEFT
+    )
+    if FULL
+    else [HERE / f"{name}.py" for name in SAMPLE]
+)
+
+
+@pytest.fixture(scope="module")
+def reports(once):
+    return json.loads(once("everyday", lambda: json.dumps(explained(PROGRAMS))))
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_a_program_has_a_repair_that_works(path, reports):
+    wanted, found = header(path), reports[path.stem]
+    lines = [wanted["line"], *wanted.get("also-line", "").split(",")]
+    assert str(found["line"]) in [line.strip() for line in lines], found
+    ran = [s for s in found["suggestions"] if "output" in s]
+    right = [s for s in ran if same(s["output"], wanted["result"])]
+    assert right, found
+    assert all(s in right for s in ran if s["verified"]), found

@@ -1,0 +1,13 @@
+import jax
+import jax.numpy as jnp
+
+
+@jax.jit
+def histogram(tokens):
+    counts = jnp.zeros(3, dtype=jnp.int32)
+    counts = counts.at[tokens].add(1)
+    return counts
+
+
+tokens = jnp.array([0] * 200 + [1] * 3)
+print(histogram(tokens).tolist())

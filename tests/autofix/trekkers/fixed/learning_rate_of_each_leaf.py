@@ -1,0 +1,13 @@
+import jax
+import jax.numpy as jnp
+
+
+def update(params, grads, rates):
+    return {k: jax.tree.map(lambda p, g: p - r * g, params[k], grads[k]) for k, r in rates.items()}
+
+
+params = {"dense": {"w": jnp.ones((2, 2)), "b": jnp.zeros(2)}, "out": {"w": jnp.ones(2), "b": jnp.zeros(())}}
+grads = jax.tree.map(lambda p: jnp.ones_like(p), params)
+rates = {"dense": 0.1, "out": 0.01}
+new = update(params, grads, rates)
+print(new["dense"]["b"].round(3).tolist(), round(float(new["out"]["b"]), 3))

@@ -1,0 +1,13 @@
+import jax
+import jax.numpy as jnp
+
+branches = [lambda x: x, lambda x: -x, lambda x: x**2]
+
+
+@jax.jit
+def apply(mode, x):
+    return jax.lax.switch(mode.astype(int), branches, x)
+
+
+modes = jnp.array([0.0, 1.0, 2.0])
+print([float(apply(m, 3.0)) for m in modes])

@@ -1,0 +1,21 @@
+# error: TypeError
+# line: 19
+# depends: -
+# fix: any
+# result: [0.9910000562667847, 0.6200000047683716]
+
+import jax
+import jax.numpy as jnp
+
+t = jnp.array([0.0, 1.0, 2.0])
+y = jnp.array([1.0, 0.5, 0.3])
+
+
+def residuals(theta):
+    return theta[0] * jnp.exp(-theta[1] * t) - y
+
+
+theta = jnp.array([1.0, 0.5])
+g = jax.grad(residuals)(theta)
+step = jnp.linalg.solve(g.T @ g, g.T @ residuals(theta))
+print((theta - step).round(3).tolist())

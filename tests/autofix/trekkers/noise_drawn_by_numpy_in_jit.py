@@ -1,0 +1,25 @@
+# error: none
+# expect: ImpureTraceWarning
+# jax-differs: the same noise twice
+# line: 18
+# depends: -
+# fix: any
+# result: True
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+rng = np.random.default_rng(0)
+
+
+@jax.jit
+def jitter(x):
+    noise = rng.normal(size=x.shape)
+    return x + 0.1 * noise
+
+
+x = jnp.zeros(3)
+first = jitter(x)
+second = jitter(x)
+print(bool(jnp.all(first != second)))
