@@ -278,6 +278,7 @@ def test_the_tests_do_not_import_jax():
         "hikers",
         "trekkers",
         "ramblers",
+        "joggers",
         "healthy",
     }
     tests = Path(__file__).resolve().parent

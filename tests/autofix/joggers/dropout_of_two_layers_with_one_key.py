@@ -1,0 +1,29 @@
+# error: none
+# expect: KeyReuseError
+# line: 21
+# also-line: 20
+# depends: -
+# fix: any
+# result: 0.5 ; False
+
+import jax
+import jax.numpy as jnp
+
+
+def dropout(key, x, rate):
+    mask = jax.random.bernoulli(key, 1.0 - rate, x.shape)
+    return jnp.where(mask, x / (1.0 - rate), 0.0)
+
+
+@jax.jit
+def forward(key, x):
+    first = dropout(key, x, 0.5)
+    second = dropout(key, 2.0 * x, 0.5)
+    return first, second
+
+
+x = jnp.ones((32, 64))
+first, second = forward(jax.random.key(1), x)
+agreement = jnp.mean((first > 0) == (second > 0))
+print(round(float(agreement), 1))
+print(bool(jnp.all((first > 0) == (second > 0))))

@@ -1,0 +1,29 @@
+# error: TracerBoolConversionError
+# line: 15
+# depends: -
+# fix: any
+# result: [0.909000039100647, -1.818000078201294, 0.4540000259876251]
+
+import jax
+import jax.numpy as jnp
+
+WARMUP = 4.0
+target = jnp.array([1.0, -2.0, 0.5])
+
+
+def learning_rate(step, peak):
+    if step < WARMUP:
+        return peak * step / WARMUP
+    return peak * jnp.sqrt(WARMUP / step)
+
+
+@jax.jit
+def train_step(w, step):
+    g = jax.grad(lambda w: jnp.sum((w - target) ** 2))(w)
+    return w - learning_rate(step, 0.2) * g
+
+
+w = jnp.zeros(3)
+for step in range(1, 8):
+    w = train_step(w, step)
+print(w.round(3).tolist())
