@@ -49,3 +49,20 @@ def test_types_like_arrays():
     assert like(np.zeros(2, np.int32)).dtype == np.int32
     placed = sagax.device_put(snp.zeros(2), sagax.devices()[0])
     assert like(placed).sharding == placed.sharding
+
+
+def test_a_real_product_of_complex_matrices_is_the_real_part_of_their_product():
+    c = snp.array([[1 + 1j, 2j], [3, 1j]])
+    found = lax.dot(c, c, preferred_element_type=np.float32)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(found, [[0, -4], [3, -1]])  # jax's
+    np.testing.assert_array_equal(found, (np.asarray(c) @ np.asarray(c)).real)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int32"])
+def test_a_complex_number_does_not_fill_real_arrays(dtype):
+    with pytest.raises(TypeError, match="real number"):
+        lax.full((2,), 1j, dtype)
+    with pytest.raises(TypeError, match="real number"):
+        lax.full_like(snp.ones(2, dtype), 1j)
+    assert lax.full((2,), 1j, "complex64").dtype == np.complex64

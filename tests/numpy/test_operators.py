@@ -314,6 +314,8 @@ def test_views_that_do_not_fit():
         snp.ones(3).view("complex64").shape  # noqa: B018
     with pytest.raises(errors.ArgumentValueError, match=r"shape \(\)"):
         snp.asarray(1.0, "float32").view("int8")
+    with pytest.raises(errors.ArgumentValueError, match=r"shape \(\)"):
+        snp.asarray(1j).view("float32")
     with pytest.raises(errors.ArgumentError, match="type"):
         snp.ones(2).view(int, type=np.ndarray)
 

@@ -165,6 +165,14 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
         stored = self.astype(np.uint8) if old_dtype == dtypes.bool_ else self
         out = _view(stored, np.uint8 if new_dtype == dtypes.bool_ else new_dtype)
         return out.astype(bool) if new_dtype == dtypes.bool_ else out
+    old, new = dtypes.itemsize_bits(old_dtype), dtypes.itemsize_bits(new_dtype)
+    if old != new and not self.ndim:
+        raise ArgumentValueError(
+            "the dtype of an array of shape () can only be replaced by one of the same width",
+            function="view",
+            got=self,
+            fix="give it a dimension first, with x[None]",
+        )
     if dtypes.is_complex(old_dtype):
         part = dtypes.real_part_dtype(old_dtype)
         parts = _join_last(self.real, self.imag)
@@ -172,16 +180,8 @@ def _view(self: Any, dtype: Any = None, type: None = None) -> Array:
     if dtypes.is_complex(new_dtype):
         parts = _view(self, dtypes.real_part_dtype(new_dtype))
         return _complex_of_pairs(parts)
-    old, new = dtypes.itemsize_bits(old_dtype), dtypes.itemsize_bits(new_dtype)
     if old == new:
         return casting.bitcast_convert_type(self, new_dtype)
-    if not self.ndim:
-        raise ArgumentValueError(
-            "the dtype of an array of shape () can only be replaced by one of the same width",
-            function="view",
-            got=self,
-            fix="give it a dimension first, with x[None]",
-        )
     if old > new:
         out = casting.bitcast_convert_type(self, new_dtype)  # one more dimension
         return out.reshape(*self.shape[:-1], self.shape[-1] * (old // new))

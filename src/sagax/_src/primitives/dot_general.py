@@ -74,6 +74,11 @@ def dot_general(
         return with_out_sharding("dot_general", within, (lhs, rhs), out_sharding)
     if preferred_element_type is not None:
         preferred_element_type = dtype_predicates.requested(preferred_element_type, "dot_general")
+        complex_operands = any(dtypes.is_complex(aval_of(x).dtype) for x in (lhs, rhs))
+        if complex_operands and not dtypes.is_complex(preferred_element_type):
+            # the real part of the product, not the product of the real parts
+            product = dot_general(lhs, rhs, dimension_numbers, precision)
+            return s.convert(s.real_p.bind(product), preferred_element_type)
     return dot_general_p.bind(
         lhs, rhs, dimension_numbers=canonical_dimension_numbers(dimension_numbers),
         precision=canonical_precision(precision), preferred_element_type=preferred_element_type,

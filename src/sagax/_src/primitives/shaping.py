@@ -792,6 +792,9 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
     number = np.asarray(value)
     if not dtypes.is_numeric_dtype(number.dtype):
         raise ArgumentError.about(function, "fill_value", value, "a number")
+    if type(value) is complex and dtypes.kind(dtype) not in "cb":
+        wanted = f"a real number, to be a {dtypes.name(dtype)}"
+        raise ArgumentError.about(function, "fill_value", value, wanted)
     return dtype_predicates.convert_numpy(number, dtype)[()]
 
 
