@@ -31,13 +31,7 @@ LEFT = {
     "window_of_a_traced_length",  # a sum in another order, whose last digit differs
     "carry_grows_an_axis_by_broadcasting",  # without jit it grows, which the repair keeps
     "key_carried_as_part_of_float_state",
-    # of the joggers: what had no repair that works in their first score
-    "attention_einsum_with_batch_letter_under_vmap",
-    "heat_on_a_ring_reads_past_the_end",
-    "mean_embedding_of_tokens_without_padding",
     "progress_bar_text_formatted_in_the_train_step",
-    "pullback_of_mean_and_variance_given_one_cotangent",
-    "rotation_products_with_associative_scan_of_dot",
     "trajectory_appended_to_the_scan_carry",
 }
 PROGRAMS = (

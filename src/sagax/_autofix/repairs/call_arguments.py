@@ -653,6 +653,30 @@ def unwrap_cotangent(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
             text = f"({inner})" if said[1] == "tuple" else f"[{inner}]"
             title = f"pass the cotangents in a {said[1]}, as the output is"
             yield Candidate("cotangent_tree", title, (source.replace(value, text),), 1)
+    elif said := re.search(
+        r"output is a (tuple|list) of length (\d+), but cotangent is a leaf", message
+    ):
+        inner = ", ".join([source.code(value)] * int(said[2]))
+        text = f"({inner})" if said[1] == "tuple" else f"[{inner}]"
+        title = f"give each of the {said[2]} outputs this cotangent"
+        edit = source.replace(value, text)
+        yield Candidate("cotangent_tree", title, (edit,), 1, assumes=True)
+
+
+def map_combination(case: Case) -> Iterator[Candidate]:
+    """Map the function of an associative scan, which gets stacks of elements and not single ones."""
+    if "associative_scan" not in case.facts.message:
+        return
+    spans = [*reversed(case.facts.frames), *([case.primary] if case.primary is not None else [])]
+    for source, node in case.located(spans):
+        for call in source.calls_of("jax.lax.associative_scan", within=source.statement(node)):
+            if not call.args or isinstance(call.args[0], ast.Call):
+                continue
+            function = source.code(call.args[0])
+            vmap, imports = source.spell("jax.vmap")
+            edits = (source.replace(call.args[0], f"{vmap}({function})"), *imports)
+            title = f"map `{function}`: an associative scan passes stacks of elements"
+            yield Candidate("map_combination", title, edits, 0, assumes=True)
 
 
 # --- numbers of steps that begin with 0 ------------------------------------------------------------------------

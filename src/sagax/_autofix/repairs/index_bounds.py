@@ -114,6 +114,27 @@ def shorten_range(case: Case, source: Source, node: ast.AST) -> Iterator[Candida
             yield Candidate("range", title, (there.replace(stop, text),), 0)
 
 
+@at_expression
+def wrap_around(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Go on at the beginning behind the end of an axis, where `x[i - 1]` goes on at its end: `x[(i + 1) % x.shape[0]]`."""
+    bounds = index_bounds(case)
+    if bounds is None or not bounds[1] <= bounds[0] < 2 * bounds[1]:
+        return
+    before = {
+        source.code(item.value)
+        for item in source.nodes(ast.Subscript, source.statement(node))
+        if isinstance(item.slice, ast.BinOp) and isinstance(item.slice.op, ast.Sub)
+    }
+    for item in source.nodes(ast.Subscript, node):
+        index = item.slice
+        if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Add):
+            continue
+        if source.code(item.value) in before:
+            text = f"({source.code(index)}) % {source.primary(item.value)}.shape[0]"
+            title = f"go on at the beginning behind the end: `{text}`"
+            yield Candidate("wrap_index", title, (source.replace(index, text),), 2, assumes=True)
+
+
 def _less(source: Source, stop: ast.expr, excess: int) -> str:
     """Return the text of a number that is less: `n` for `n + 1`, `n - 1` for `n`."""
     if isinstance(stop, ast.Constant) and isinstance(stop.value, int):

@@ -426,9 +426,13 @@ class _Rewriting:
         return _Value(text, axis)
 
     def item(self, source: Source, node: ast.Subscript, known: dict[str, _Value]) -> _Value:
-        """Return new axes, columns, and single elements of a part."""
+        """Return new axes, columns, and single elements of a part, and what a part indexes."""
         if self.is_touched(source, node.slice, known):
-            raise _Unknown
+            index = self.value(source, node.slice, known)
+            if not index.axis or self.is_touched(source, node.value, known):
+                raise _Unknown
+            text = substitute(source, node, {node.slice: index.text})
+            return _Value(text, index.axis - (self.rank(source, node.value) - 1))
         if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
             whole = self.value(source, node.value.value, known)
             index = getattr(node.slice, "value", None)

@@ -316,6 +316,26 @@ def map_output(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]
 
 
 @at_expression
+def drop_batch_label(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Leave out the first label of einsum, as of a batch that `vmap` maps over already."""
+    if not re.search(
+        r"einsum: operand \d+ has \d+ dimensions, but its subscripts", case.facts.message
+    ):
+        return
+    for call in source.calls_of("jax.numpy.einsum", within=source.statement(node)):
+        given = call.args[0] if call.args else None
+        if not isinstance(given, ast.Constant) or not isinstance(given.value, str):
+            continue
+        terms = re.split(r",|->", given.value.replace(" ", ""))
+        first = {term[:1] for term in terms}
+        if len(first) == 1 and (label := first.pop()).isalpha():
+            text = re.sub(rf"(^|,|->)(\s*){label}", r"\1\2", given.value)
+            title = f"leave out the label `{label}`: the arrays have no such axis here"
+            edit = source.replace(given, repr(text).replace("'", '"'))
+            yield Candidate("einsum_label", title, (edit,), 0, assumes=True)
+
+
+@at_expression
 def relabel_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Give an axis of einsum, whose label has another size, the label of the axis of its size."""
     said = re.search(

@@ -406,4 +406,8 @@ FIXES = {
     "give each leaf of `{code}` to all leaves of `{code2}` below it": "把 `{code}` 的每个叶子给 `{code2}` 中它之下的所有叶子",
     "pass `{format}`: an array cannot be hashed, its numbers can": "传入 `{format}`：数组不能哈希，其中的数可以",
     "count the segments before the call, and pass their number as a static argument": "在调用之前数出段数，并作为静态参数传入",
+    "give each of the {said2} outputs this cotangent": "把这个余切向量给 {said2} 个输出中的每一个",
+    "map `{code}`: an associative scan passes stacks of elements": "映射 `{code}`：associative_scan 传入的是堆叠的元素",
+    "go on at the beginning behind the end: `({code}) % {primary}.shape[0]`": "超出末尾时从头继续：`({code}) % {primary}.shape[0]`",
+    "leave out the label `{pop}`: the arrays have no such axis here": "去掉标签 `{pop}`：这里的数组没有这个轴",
 }
