@@ -414,7 +414,7 @@ def _check_rank_promotion(function: str, args: Sequence[Any]) -> None:
     text = f"Operands could not be broadcast together for {function} on shapes {shapes} and with the config option numpy_rank_promotion={mode!r}"
     if mode == "raise":
         raise ShapeError(text, fix="give the operands equal ranks, with expand_dims or x[None]")
-    warnings.warn(bilingual(text), stacklevel=4)
+    warnings.warn(bilingual(text), stacklevel=dtypes.users_level())
 
 
 # --- operands of the functions -------------------------------------------------------------------

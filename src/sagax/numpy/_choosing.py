@@ -158,7 +158,7 @@ def _masked_assignment(arr: Any, mask: Any, vals: Any) -> Array:
     chosen = ravel(structural.convert(_base.as_array("place", mask), _BOOL))
     rank = cumsum(structural.convert(chosen, dtypes.int32)) - 1
     values = getitem(vals, (clip(rank, 0) % vals.shape[0],), wrap_negative_indices=False)
-    values = structural.convert(values, arr.dtype)
+    values = structural.convert_given(values, arr.dtype)
     return structural.reshape(where(chosen, values, ravel(arr)), arr.shape)
 
 

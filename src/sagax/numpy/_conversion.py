@@ -13,7 +13,7 @@ from sagax._src.core.value import Array, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import stack
-from sagax._src.primitives.structural import convert, expand_dims
+from sagax._src.primitives.structural import convert, convert_given, expand_dims
 from sagax._src.runtime.array import ConcreteArray, from_host
 from sagax.numpy._base import as_operand
 
@@ -112,8 +112,7 @@ def _as_array(function: str, x: Any, dtype: Any) -> Array:
     if isinstance(x, Array):
         if dtype is None:
             return x
-        dtypes.warn_of_lost_imaginary_part(x.dtype, dtype)
-        return convert(x, dtype)
+        return convert_given(x, dtype)
     kind = type(x)
     if kind in _SCALARS or isinstance(x, (bool, int, float, complex, np.generic, np.ndarray)):
         if kind in _SCALARS and dtype is not None:

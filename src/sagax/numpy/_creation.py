@@ -26,6 +26,7 @@ from sagax._src.primitives.shaping import concatenate, iota_p, size_as_value
 from sagax._src.primitives.structural import (
     broadcast_in_dim_p,
     convert,
+    convert_given,
     expand_dims,
     moveaxis,
     reshape,
@@ -145,7 +146,7 @@ def _full(function: str, shape: Any, value: Any, dtype: Any, weak: bool, device:
             value = (number if simple else python_number)(value, kind, dtype)
         return _fill(function, shape, value, device)
     if dtype is not None:
-        value = convert(value, dtype, weak)
+        value = convert_given(value, dtype, weak)
     if value.ndim == 0:
         return _fill(function, shape, value, device)
     shape = dims.canonical_shape(shape, f"{function}: argument shape")
@@ -564,7 +565,7 @@ def logspace(
     base = as_operand("logspace", base)
     exponents = _linspace("logspace", start, stop, num, endpoint, None, axis)
     out = power(base, exponents)
-    return out if dtype is None else convert(out, dtype)
+    return out if dtype is None else convert_given(out, dtype)
 
 
 def geomspace(
@@ -603,7 +604,7 @@ def geomspace(
     if dtypes.kind(dtype) in "iu":
         whole = _floats.rint(out)  # which rounding errors have missed
         out = _base.select(abs(out - whole) < 1e-5 * abs(whole), whole, out)
-    return convert(out, dtype)
+    return convert_given(out, dtype)
 
 
 def _end(x: Any, phase: Any, log_sum: Any) -> Any:

@@ -65,7 +65,7 @@ def _one_dtype(function: str, arrays: list, dtype: Any) -> list:
     """Convert the arrays to `dtype`, or to their common dtype when that is None."""
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, function)
-        return [structural.convert(x, dtype) for x in arrays]
+        return [structural.convert_given(x, dtype) for x in arrays]
     first = aval_of(arrays[0]).dtype
     if all(isinstance(x, Array) and x.aval.dtype is first for x in arrays):
         return arrays

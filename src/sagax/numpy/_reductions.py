@@ -34,7 +34,7 @@ from sagax._src.primitives.reductions import (
 )
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import size_as_value
-from sagax._src.primitives.structural import broadcast_in_dim_p, convert
+from sagax._src.primitives.structural import broadcast_in_dim_p, convert, convert_given
 from sagax.numpy._arguments import axis_tuple, has_names, one_axis, refuse_out, with_aval
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._shaping import ravel
@@ -80,8 +80,9 @@ def as_dtype(x: Any, dtype: Any) -> Any:
     if type(x) is int and dtypes.kind(dtype) in "iu":
         x = _base.number(x, int, dtypes.default_int(_base.x64()))
     if isinstance(x, (bool, int, float, complex, np.generic)):
+        dtypes.warn_of_lost_imaginary_part(np.asarray(x).dtype, dtype)
         return _base.scalar_operand(dtypes.convert_numpy(np.asarray(x), dtype)[()])
-    return convert(x, dtype)
+    return convert_given(x, dtype)
 
 
 def checked_where(function: str, where: Any, shape: tuple) -> Any:

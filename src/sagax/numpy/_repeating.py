@@ -274,7 +274,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
     if aval.ndim > 1:
         raise ArgumentValueError.about("insert", "obj", obj, "an int or a vector of ints")
     weak = x.aval.weak_type and aval_of(values).weak_type
-    values = structural.convert(values, x.aval.dtype, weak)
+    values = structural.convert_given(values, x.aval.dtype, weak)
     if v_aval.ndim < x.aval.ndim:
         values = structural.expand_dims(values, range(x.aval.ndim - v_aval.ndim))
     if not aval.ndim:  # one position: the first axis of values is the axis of insertion

@@ -15,7 +15,7 @@ from sagax._src.primitives.arithmetic import max_p, min_p
 from sagax._src.primitives.comparison import eq_p, ne_p
 from sagax._src.primitives.complex_numbers import complex_p, imag_p
 from sagax._src.primitives.selection import select_n_p
-from sagax._src.primitives.structural import convert, real_p
+from sagax._src.primitives.structural import convert, convert_given, real_p
 from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
 from sagax.numpy._fused import fused, operation2, operation3
 from sagax.numpy._logic import truth
@@ -214,7 +214,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
             function="piecewise",
         )
     *pieces, rest = [
-        convert(_base.as_array("piecewise", f(x, *args, **kw) if callable(f) else f), x.dtype)
+        convert_given(_base.as_array("piecewise", f(x, *args, **kw) if callable(f) else f), x.dtype)
         for f in functions
     ]
     out = rest

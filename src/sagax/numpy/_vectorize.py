@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import sagax.numpy._base as _base
 from sagax._src import config, trees
 from sagax._src.api.vmap import vmap
+from sagax._src.core import dtypes
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.diagnostics.function_wrappers import wraps
 from sagax._src.diagnostics.wording import bilingual
@@ -180,7 +181,7 @@ def _check_ranks(signature: Any, loops: Sequence[tuple]) -> None:
     )
     if mode == "raise":
         raise ArgumentValueError(text, fix="give the operands equal ranks, with x[None]")
-    warnings.warn(bilingual(text), stacklevel=4)
+    warnings.warn(bilingual(text), stacklevel=dtypes.users_level())
 
 
 def _as_array(x: Any) -> Any:

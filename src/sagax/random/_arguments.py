@@ -136,7 +136,7 @@ def _wrapped(function: str, key: Any, argument: str) -> Any:
         )
         if setting == "error":
             raise ArgumentValueError(text, function=function, argument=argument, got=key)
-        warnings.warn(bilingual(text), stacklevel=4)
+        warnings.warn(bilingual(text), stacklevel=dtypes.users_level())
     return random_wrap_p.bind(data, impl=impl)
 
 

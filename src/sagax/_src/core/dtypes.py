@@ -725,7 +725,7 @@ def convert_data(x: Any, dtype: np.dtype) -> np.ndarray:
             return _astype(x, dtype)
     except FloatingPointError:  # NumPy itself would name a line of sagax
         message = f"overflow encountered in cast from {name(x.dtype)} to {name(dtype)}"
-        warnings.warn(bilingual(message), RuntimeWarning, stacklevel=_users_level())
+        warnings.warn(bilingual(message), RuntimeWarning, stacklevel=users_level())
     return convert_numpy(x, dtype)
 
 
@@ -806,7 +806,7 @@ def requested_dtype(dtype: Any, function: str) -> Any:
     if settings.explicit_x64_dtypes == "error":
         raise errors.ArgumentValueError(f"{message} while x64 is off", fix=fix, dtype=wide)
     text = f"{message} and will be truncated to {narrow}, since x64 is off. {fix}; dtype={narrow} says that {narrow} is meant"
-    warnings.warn(bilingual(text), DtypeTruncationWarning, stacklevel=_users_level())
+    warnings.warn(bilingual(text), DtypeTruncationWarning, stacklevel=users_level())
     return narrow
 
 
@@ -819,13 +819,13 @@ def warn_of_lost_imaginary_part(given: Any, wanted: Any, method: bool = False) -
             "Casting from complex to real dtypes will soon raise a ValueError. Please first use jnp.real"
             " or jnp.imag to take the real/imaginary component of your input."
         )
-        warnings.warn(bilingual(message), DeprecationWarning, stacklevel=_users_level())
+        warnings.warn(bilingual(message), DeprecationWarning, stacklevel=users_level())
     else:
         message = "Casting complex values to real discards the imaginary part"
-        warnings.warn(bilingual(message), np.exceptions.ComplexWarning, stacklevel=_users_level())
+        warnings.warn(bilingual(message), np.exceptions.ComplexWarning, stacklevel=users_level())
 
 
-def _users_level() -> int:
+def users_level() -> int:
     """Return the stacklevel, relative to the caller, of the innermost frame of user code."""
     level, frame = 1, sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
     while frame.f_back is not None and not spans.is_user_file(frame.f_code.co_filename):

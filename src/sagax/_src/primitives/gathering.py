@@ -381,6 +381,9 @@ def _fill(value: Any, dtype: Any) -> Any:
     number = np.asarray(value)
     if number.ndim or not dtypes.is_numeric_dtype(number.dtype):
         raise ArgumentError.about("gather", "fill_value", value, "a number")
+    if dtypes.is_complex(number.dtype) and dtypes.kind(dtype) not in "cb":
+        wanted = f"a real number, to be a {dtypes.name(dtype)}"
+        raise ArgumentError.about("gather", "fill_value", value, wanted)
     number = float(number) if dtypes.kind(number.dtype) == "f" else number.item()
     # a canonical NaN: as a parameter it must be equal to itself
     return math.nan if isinstance(number, float) and math.isnan(number) else number

@@ -37,6 +37,7 @@ from sagax._src.primitives.structural import (
     broadcast_in_dim,
     broadcast_in_dim_p,
     convert,
+    convert_given,
     instantiate,
     linear_rules,
     moveaxis,
@@ -786,7 +787,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
     if dtypes.is_extended(dtype) and type(value) is int:
         return dtype.element(value)
     if hasattr(value, "aval") or weak_type or dtypes.is_extended(dtype):
-        return convert(value, dtype, weak_type)
+        return convert_given(value, dtype, weak_type)
     if type(value) in (bool, int):
         return number_as(type(value), value, dtype)
     number = np.asarray(value)
@@ -795,6 +796,7 @@ def _filling(function: str, value: Any, dtype: Any, weak_type: bool = False) -> 
     if type(value) is complex and dtypes.kind(dtype) not in "cb":
         wanted = f"a real number, to be a {dtypes.name(dtype)}"
         raise ArgumentError.about(function, "fill_value", value, wanted)
+    dtypes.warn_of_lost_imaginary_part(number.dtype, dtype)
     return dtype_predicates.convert_numpy(number, dtype)[()]
 
 

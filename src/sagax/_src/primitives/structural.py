@@ -762,10 +762,9 @@ def convert_element_type(operand: Any, new_dtype: Any) -> Any:
             operand,
             f"a real number, to become {dtypes.name(dtype)}",
         )
-    dtypes.warn_of_lost_imaginary_part(aval_of(operand).dtype, dtype)
     if dtype == np.bool_ and dtype_predicates.is_complex(aval_of(operand).dtype):
         operand = real_p.bind(operand)
-    return convert(operand, dtype)
+    return convert_given(operand, dtype)
 
 
 def _wrapped(x: int, dtype: Any) -> Any:
@@ -777,6 +776,12 @@ def _wrapped(x: int, dtype: Any) -> Any:
             x -= 1 << bits
         return np.asarray(x).astype(dtype)[()]
     return float(x) if -(1 << 31) > x or x >= 1 << 31 else x
+
+
+def convert_given(x: Any, dtype: Any, weak_type: bool = False) -> Any:
+    """Convert what a user gave, as `convert` does; warn if that drops an imaginary part."""
+    dtypes.warn_of_lost_imaginary_part(aval_of(x).dtype, dtype)
+    return convert(x, dtype, weak_type)
 
 
 def convert(x: Any, dtype: Any, weak_type: bool = False) -> Any:

@@ -19,7 +19,13 @@ from sagax._src.primitives.gathering import GatherScatterMode
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import full_like, rev
 from sagax._src.primitives.slicing import dynamic_update_slice
-from sagax._src.primitives.structural import broadcast_in_dim, convert, expand_dims, squeeze
+from sagax._src.primitives.structural import (
+    broadcast_in_dim,
+    convert,
+    convert_given,
+    expand_dims,
+    squeeze,
+)
 from sagax.numpy._arithmetic import power, true_divide
 from sagax.numpy._base import as_operand, number
 from sagax.numpy._conversion import asarray
@@ -238,7 +244,7 @@ def _update(method: str, x: Any, index: Any, values: Any, flags: tuple) -> Any:
         dtype = aval_of(values).dtype
         if dtype != aval.dtype:  # computed in the dtype that holds both, and cut back
             changed = _update(method, convert(x, dtype), index, values, flags)
-            return convert(changed, aval.dtype, aval.weak_type)
+            return convert_given(changed, aval.dtype, aval.weak_type)
     index_mode = GatherScatterMode.from_any(mode)
     if lazily() and method != "apply":
         everywhere = functools.partial(_update, method, index=..., flags=flags)
@@ -346,7 +352,7 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
             "cannot hold all of them. This will be an error one day: cast them with "
             f".astype({dtypes.name(dtype)}), or the array to {dtypes.name(common)}"
         )
-        warnings.warn(bilingual(text), FutureWarning, stacklevel=4)
+        warnings.warn(bilingual(text), FutureWarning, stacklevel=dtypes.users_level())
         if widen:
             return convert(asarray(values), common, False)
     if scalar:
@@ -355,7 +361,7 @@ def as_updates(function: str, values: Any, target: Any, widen: bool = False) -> 
         except OverflowError:  # its bits are cut to those of the dtype, unless there are too many
             dtypes.check_python_int(values, aval.dtype)
         return dtype_predicates.convert_numpy(np.asarray(values, aval.dtype), dtype)[()]
-    return convert(values, dtype, weak)
+    return convert_given(values, dtype, weak)
 
 
 @functools.lru_cache(maxsize=1024)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import sagax.numpy as snp
+import sagax.numpy._base as _base
 import sagax.random as sagax_random
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -24,7 +25,7 @@ __all__ = ["Rotation", "Slerp"]
 
 
 def _inexact(x: Any) -> Any:
-    x = snp.asarray(x)
+    x = _base.strong(snp.asarray(x))
     return x if snp.issubdtype(x.dtype, snp.floating) else x.astype(snp.result_type(x, 1.0))
 
 

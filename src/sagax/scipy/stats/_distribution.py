@@ -11,7 +11,9 @@ from typing import Any, Literal, ParamSpec
 
 import sagax.numpy as snp
 import sagax.numpy._base as _base
+from sagax._src.core import dtypes
 from sagax._src.core.value import Array
+from sagax._src.diagnostics.errors import ArgumentError
 
 _P = ParamSpec("_P")
 Weak = Literal["never", "numbers", "arrays"]
@@ -57,12 +59,14 @@ class Distribution:
     """Declare a univariate distribution: its name, and for docstrings its density and parameters.
 
     `valid` tells of the parameters that it names where the distribution exists; scales are positive.
+    `complex_too`: its formulas compare nothing, and take complex numbers, as analytic functions do.
     """
 
     name: str
     density: str
     parameters: str
     valid: Callable[..., Any] | None = None
+    complex_too: bool = False
 
     def function(
         self, arguments: str, result: str, *, weak: Weak = "numbers"
@@ -90,6 +94,9 @@ class Distribution:
     """
 
             def evaluate(*args: Any) -> Array:
+                if not self.complex_too and dtypes.is_complex(args[0].dtype):
+                    wanted = "real numbers, as all arguments of a distribution"
+                    raise ArgumentError.about(function, first, args[0], wanted)
                 found = formula(*args)  # type: ignore[call-arg]
                 exists = self._exists(dict(zip(parameters, args)))
                 found = found + snp.where(

@@ -14,6 +14,7 @@ _cauchy = Distribution(
     "cauchy",
     "The density is 1 / (pi (1 + z**2) scale), with z = (x - loc) / scale.",
     "`loc` is the median, `scale` half the interquartile range.",
+    complex_too=True,
 )
 
 

@@ -15,6 +15,7 @@ _logistic = Distribution(
     "logistic",
     "The density is exp(-z) / (scale (1 + exp(-z))**2), with z = (x - loc) / scale.",
     "`loc` is the mean, `scale` the scale.",
+    complex_too=True,
 )
 
 

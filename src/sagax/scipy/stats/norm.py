@@ -15,6 +15,7 @@ _norm = Distribution(
     "norm",
     "The density is exp(-z**2 / 2) / (sqrt(2 pi) scale), with z = (x - loc) / scale.",
     "`loc` is the mean, `scale` the standard deviation.",
+    complex_too=True,
 )
 
 

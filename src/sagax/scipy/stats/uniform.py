@@ -14,6 +14,7 @@ _uniform = Distribution(
     "uniform",
     "The density is 1 / scale in [loc, loc + scale].",
     "`loc` is the lower bound, `scale` the length of the interval.",
+    complex_too=True,
 )
 
 

@@ -512,6 +512,7 @@ EXPECTED = {
     "an int that is not negative": "不为负的整数",
     "a shape that ends with {batch}": "以 {batch} 结尾的形状",
     "a real number": "实数（一个）",
+    "real numbers, as all arguments of a distribution": "实数，与分布的所有参数一样",
     "a dtype that {name} can hold": "{name} 能保存的数据类型",
     "a float dtype of 8, 16, 32 or 64 bits": "8、16、32 或 64 位的浮点类型",
     "a probability as a float": "浮点数形式的概率",
