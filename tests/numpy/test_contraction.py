@@ -281,6 +281,8 @@ def test_fill_diagonal():
 # operands -----------------------------------------------------------------------------------------
 
 
+# some sums of complex numbers have a real dtype
+@pytest.mark.filterwarnings("ignore:Casting complex values to real:numpy.exceptions.ComplexWarning")
 def test_numpy_arrays_are_taken_everywhere(oracle_data):
     """Every recorded call gives the same with NumPy's arrays as operands, but for weak types."""
     scope = rest.names(sagax)
