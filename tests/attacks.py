@@ -153,7 +153,7 @@ def interrupts(rng: random.Random) -> Iterator[None]:
 # --- forks ----------------------------------------------------------------------------------------
 
 _FORK_PROGRAM = """
-import os, random, signal, sys, threading, time, warnings
+import faulthandler, os, random, signal, sys, threading, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np, sagax, sagax.numpy as snp
 rng = random.Random({seed})
@@ -177,6 +177,7 @@ for _ in range(4):
     time.sleep(rng.random() * 0.02)
     pid = os.fork()
     if pid == 0:
+        faulthandler.dump_traceback_later(15)  # where a child stands that hangs
         signal.alarm(20)
         code = 3
         for use in rng.sample(uses, 5):
