@@ -1,4 +1,4 @@
-"""What drops imaginary parts at a user's request says so, as in jax and NumPy; derivatives drop them in silence."""
+"""Conversions that a user asks for warn of lost imaginary parts, as in jax and NumPy; derivatives are silent."""
 
 from __future__ import annotations
 

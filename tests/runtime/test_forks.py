@@ -109,6 +109,36 @@ stop = True
     assert all(line.startswith("ForkError this process was forked") for line in lines[1::2])
 
 
+def test_no_thread_begins_an_import_while_another_forks(run_python, tmp_path):
+    (tmp_path / "slow_module.py").write_text("import time; time.sleep(1); value = 7")
+    program = f"""
+import os, signal, sys, threading, time, warnings
+warnings.simplefilter("ignore")
+sys.path.insert(0, {str(tmp_path)!r})
+begin, began = threading.Event(), []
+def late():  # registered before those of sagax, it runs after them
+    begin.set()
+    time.sleep(0.3)
+os.register_at_fork(before=late)
+import sagax
+from sagax._src.lazy_import import _load
+def load():
+    begin.wait()
+    began.append(time.monotonic())
+    _load("slow_module")
+thread = threading.Thread(target=load)
+thread.start()
+pid = os.fork()
+if pid == 0:
+    signal.alarm(15)  # the import lock of the other thread would never be released
+    os._exit(_load("slow_module").value)
+thread.join()
+assert began and sys.modules["slow_module"].value == 7
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert run_python("-c", program).stdout.split() == ["7"]
+
+
 def test_garbage_collection_leaves_the_engine_alone_in_a_child(run_python):
     """A thread of the engine may hold its lock during the fork, and does not run in the child."""
     script = """

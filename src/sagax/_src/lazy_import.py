@@ -29,7 +29,8 @@ _IMPORT_NAME = opcode.opmap["IMPORT_NAME"]
 _IMPORT_FROM = opcode.opmap["IMPORT_FROM"]
 _LOAD_CONST = opcode.opmap["LOAD_CONST"]
 _STORE_NAME = opcode.opmap["STORE_NAME"]
-_PATIENCE = 5.0  # seconds that a fork waits for imports
+_PATIENCE = 5.0  # seconds that a fork waits for imports, and imports for a fork
+_PAUSE = 0.0005  # seconds between two looks
 # The other instructions within import statements; 3.14 loads levels as small integers.
 _STACK = {opcode.opmap.get(name) for name in ("POP_TOP", "SWAP", "CACHE", "LOAD_SMALL_INT")}
 
@@ -62,31 +63,55 @@ def _import_statements(code: CodeType, start: int = 0) -> Iterator[tuple[str, st
 
 
 _loading: list[int] = []  # the threads that load modules
+_forking: list[int] = []  # the threads that fork this process, or are about to
 
 
 def _load(name: str) -> Any:
     """Import a module. Python's import sees to it that one thread loads while others wait."""
     thread = get_ident()
-    _loading.append(thread)
+    nested = _loading.count(thread)
     try:
+        _loading.append(thread)
+        if not nested and _forking:
+            _wait_for_forks(thread)
         return importlib.import_module(name)
     finally:
-        _loading.remove(thread)
+        while _loading.count(thread) > nested:
+            _loading.remove(thread)
 
 
-def _wait_for_others() -> None:
-    """Wait before a fork: the child would wait forever for a module that another thread loads."""
+def _wait_for_forks(thread: int) -> None:
+    """Do not load while other threads fork; those wait for what loads."""
     end = time.monotonic() + _PATIENCE
-    while any(thread != get_ident() for thread in _loading) and time.monotonic() < end:
-        time.sleep(0.0005)
+    while any(other != thread for other in _forking) and time.monotonic() < end:
+        _loading.remove(thread)
+        time.sleep(_PAUSE)
+        _loading.append(thread)
 
 
-def _forget_others() -> None:
-    _loading[:] = [thread for thread in _loading if thread == get_ident()]
+def _before_fork() -> None:
+    """Wait for the modules that other threads load, and let none begin: the child would wait for them forever."""
+    thread = get_ident()
+    _forking.append(thread)
+    end = time.monotonic() + _PATIENCE
+    while any(other != thread for other in _loading) and time.monotonic() < end:
+        time.sleep(_PAUSE)
+
+
+def _after_fork() -> None:
+    _forking.remove(get_ident())
+
+
+def _after_fork_in_child() -> None:
+    thread = get_ident()
+    _forking.clear()
+    _loading[:] = [other for other in _loading if other == thread]
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_wait_for_others, after_in_child=_forget_others)
+    os.register_at_fork(
+        before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child
+    )
 
 
 class _LazyModule:
