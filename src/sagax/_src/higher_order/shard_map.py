@@ -306,7 +306,21 @@ def inner_values(args: Sequence[Any], params: dict) -> dict[Any, Any]:
 
 
 def _evaluate(*args: Any, name: str, **params: Any) -> list:
-    return call(_application(tuple(map(aval_of, args)), name, params), args, name=name)
+    found = call(_application(tuple(map(aval_of, args)), name, params), args, name=name)
+    if params["manual_axes"] != frozenset(params["mesh"].axis_names):
+        return found
+    return [_as_written(x, s) for x, s in zip(found, params["out_specs"], strict=True)]
+
+
+def _as_written(x: Any, spec: Any) -> Any:
+    """Return the array with the sharding of `out_specs` as a user wrote it, where the engine says it otherwise."""
+    have = x._device
+    if type(have) is not NamedSharding or have.spec == spec or type(spec) is not PartitionSpec:
+        return x
+    written = NamedSharding(have.mesh, spec, memory_kind=have._memory_kind)
+    if not written.is_equivalent_to(have, x.ndim):
+        return x
+    return type(x)(x.aval, x._host, x._buffer, written)
 
 
 shard_map_p.impl = _evaluate

@@ -31,6 +31,7 @@ from sagax._src.runtime.placements import (
     mesh_of,
     meshes_in,
     named,
+    of_free_result,
     of_result,
     placement_of,
     put,
@@ -238,6 +239,11 @@ class Compiled:
             found = self.executable.input_shardings, self.executable.output_shardings
             self.in_shardings = _combine_shardings(device, found[0], used, sharded.arguments)
             chosen = _combine_shardings(device, found[1], stored, sharded.results)
+            first = (sharded.arguments[0], used[0].ndim) if used else (None, 0)
+            chosen = [
+                of_free_result(s, a, *first) if free else s
+                for s, a, free in zip(chosen, stored, _free(sharded.results), strict=True)
+            ]
             self.out_shardings = [
                 of_result(s, a.memory_space)
                 for s, a in zip(chosen, lowered.jaxpr.out_avals, strict=True)

@@ -29,7 +29,7 @@ from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import Compiled, Lowered, placement, placement_of_jaxpr, platform_of
 from sagax._src.runtime.compile import execute as run_compiled
-from sagax._src.runtime.placements import Placement, in_context, replicated
+from sagax._src.runtime.placements import Placement, are_replicated, in_context, of_replicated
 from sagax._src.transforms.prune import prune_jaxpr
 from sagax._src.weak_tables import WeakBag
 
@@ -137,18 +137,18 @@ def _way_to_run(
 ) -> Callable:
     device = committed if committed is not None else devices.default_device()
     exact = primitive.exact if isinstance(primitive.exact, bool) else primitive.exact(in_avals)
-    on_host, bound = _on_host(device, committed)
+    on_host, where = _on_host(device, committed, in_avals[0] if in_avals else None)
     if exact and on_host:
         avals = (*in_avals, *(out if primitive.multiple_results else (out,)))
         small = max(a.size for a in avals) <= tuning.NUMPY_MAX_ELEMENTS
         if small and not any(dtypes.is_extended(a.dtype) for a in avals):
-            return _staying(_host_entry(primitive, params, out, bound, len(in_avals)), bound)
+            return _staying(_host_entry(primitive, params, out, where, len(in_avals)), committed)
     return _device_entry(primitive, in_avals, params, device, committed)
 
 
-def _staying(run: Callable, bound: Any) -> Callable:
+def _staying(run: Callable, committed: Any) -> Callable:
     """Wrap `run` to commit uncommitted results to the default device that a user chose."""
-    if bound is not None or _thread.settings.default_device is None:
+    if committed is not None or _thread.settings.default_device is None:
         return run
 
     def run_there(arrays: Sequence) -> Any:
@@ -171,12 +171,15 @@ def _inheriting(run: Callable) -> Callable:
     return run_bound
 
 
-def _on_host(target: Any, committed: Any) -> tuple[bool, Any]:
-    """Return whether NumPy may compute on this device, and the device that results are committed to."""
+def _on_host(target: Any, committed: Any, first: Any) -> tuple[bool, Callable[[Any], Any]]:
+    """Return whether NumPy may compute on this device, and what results are committed to, by their type.
+
+    `first` is the type of the first operand.
+    """
     if not isinstance(target, Placement):
-        return target.platform == "cpu", committed
-    bound = replicated(target)
-    return bound is not None, bound
+        return target.platform == "cpu", lambda _: committed
+    rank = -1 if first is None else first.ndim
+    return are_replicated(target), functools.partial(of_replicated, target, rank)
 
 
 # `_run_quietly(function, *args)`: without NumPy's warnings of behavior that IEEE arithmetic defines; much
@@ -195,17 +198,21 @@ def _quietly(function: Callable, *args: Any) -> Any:
             return function(*args)
 
 
-def _host_entry(primitive: Any, params: dict, out: Any, committed: Any, operands: int) -> Callable:
+def _host_entry(
+    primitive: Any, params: dict, out: Any, where: Callable[[Any], Any], operands: int
+) -> Callable:
     reference = primitive.reference_rule
     if params:
         reference = functools.partial(reference, **params)
     if primitive.multiple_results:
+        types = [(a, where(a)) for a in out]
 
         def run_several(arrays: Sequence) -> list:
             results = _quietly(reference, *[a.host() for a in arrays])
-            return [_array(r, a, committed) for r, a in zip(results, out, strict=True)]
+            return [_array(r, *t) for r, t in zip(results, types, strict=True)]
 
         return run_several
+    committed = where(out)
     if not 1 <= operands <= _MOST_NAMED:
 
         def run(arrays: Sequence) -> ConcreteArray:
@@ -352,7 +359,8 @@ def prepare(
     constants = tuple([as_array(c) for c in consts])
     committed = in_context(placement((*constants, *arrays)), len(constants) + len(arrays))
     device = committed if committed is not None else devices.default_device()
-    on_host, bound = _on_host(device, committed)
+    first = arrays[0].aval if arrays and not constants else None
+    on_host, where = _on_host(device, committed, first)
     if not jaxpr.eqns and set(jaxpr.outvars) <= set(jaxpr.invars):
         inputs: list[Any] = jaxpr.invars
         positions = [inputs.index(v) for v in jaxpr.outvars]
@@ -361,17 +369,17 @@ def prepare(
         run = _first_by_numpy(
             by_numpy,
             jaxpr.outvars[0].aval,
-            bound,
+            where(jaxpr.outvars[0].aval),
             lambda: _compiled_operation(jaxpr, device, committed, name),
         )
-        run = _staying(run, bound)
+        run = _staying(run, committed)
     elif on_host and _same_through_numpy(jaxpr):
-        run = _numpy_steps(jaxpr, bound)
+        run = _numpy_steps(jaxpr, where)
         if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
             run = _upgraded_after_calls(
                 run, lambda: _compiled_operation(jaxpr, device, committed, name)
             )
-        run = _staying(run, bound)
+        run = _staying(run, committed)
     else:
         run = _compiled_operation(jaxpr, device, committed, name)
     if committed is not None:
@@ -491,7 +499,7 @@ def _times_reciprocal(divisor: Any) -> Callable:
     return lambda x, _: x * factor
 
 
-def _numpy_steps(jaxpr: Jaxpr, committed: Any) -> Callable:
+def _numpy_steps(jaxpr: Jaxpr, where: Callable[[Any], Any]) -> Callable:
     if len(jaxpr.eqns) == 1:
         (eqn,) = jaxpr.eqns
         inputs: list[Any] = jaxpr.invars
@@ -499,12 +507,12 @@ def _numpy_steps(jaxpr: Jaxpr, committed: Any) -> Callable:
         if simple and (len(eqn.outvars) > 1 or not eqn.primitive.multiple_results):
             avals = [v.aval for v in eqn.outvars]
             out = avals if eqn.primitive.multiple_results else avals[0]
-            entry = _host_entry(eqn.primitive, eqn.params, out, committed, len(eqn.invars))
+            entry = _host_entry(eqn.primitive, eqn.params, out, where, len(eqn.invars))
             if eqn.invars == inputs:
                 return entry
             order = [inputs.index(v) for v in eqn.invars]
             if order == [0, 2, 1] and eqn.primitive is select_n_p:
-                return _choosing(eqn.primitive.reference_rule, out, committed, 2, 1)
+                return _choosing(eqn.primitive.reference_rule, out, where(out), 2, 1)
             if len(order) > 1:
                 ordered = operator.itemgetter(*order)
                 return lambda arrays: entry(ordered(arrays))
@@ -532,7 +540,8 @@ def _numpy_steps(jaxpr: Jaxpr, committed: Any) -> Callable:
             register[v] = len(register)
         types = [v.aval.dtype for v in eqn.outvars]
         steps.append((reference, operands, types if several else types[0], several))
-    outs = [(register[a], a.aval) for a in jaxpr.outvars]  # one array, or a list of several
+    # one array, or a list of several
+    outs = [(register[a], a.aval, where(a.aval)) for a in jaxpr.outvars]
 
     def compute(values: list) -> list:
         for reference, operands, types, several in steps:
@@ -549,11 +558,11 @@ def _numpy_steps(jaxpr: Jaxpr, committed: Any) -> Callable:
         values = [a.host() if a._host is None else a._host for a in arrays]
         values += literals
         values = _quietly(compute, values)
-        return [_array(values[i], aval, committed) for i, aval in outs]
+        return [_array(values[i], aval, committed) for i, aval, committed in outs]
 
     if len(outs) != 1:
         return run
-    ((found_at, out_aval),) = outs
+    ((found_at, out_aval, committed),) = outs
     quietly = _run_quietly
 
     def run_single(arrays: Sequence) -> ConcreteArray:

@@ -78,17 +78,27 @@ def in_context(placement: Any, count: int) -> Any:
     return interned(settings.mesh._flat, settings.mesh, (None,) * count)
 
 
-def replicated(placement: Placement) -> NamedSharding | None:
-    """Return the sharding of an executable's results, if all operands are replicated in host memory."""
+def are_replicated(placement: Placement) -> bool:
+    """Return whether all operands are replicated in host memory."""
     mesh = placement.mesh
-    if mesh._flat[0].platform != "cpu" or mesh.is_multi_process:
-        return None
-    for sharding in placement.shardings:
-        if sharding is not None and not (
-            sharding.is_fully_replicated and sharding._memory_kind is None
-        ):
-            return None
-    return NamedSharding(mesh, PartitionSpec())
+    return (
+        mesh._flat[0].platform == "cpu"
+        and not mesh.is_multi_process
+        and all(
+            s is None or (s.is_fully_replicated and s._memory_kind is None)
+            for s in placement.shardings
+        )
+    )
+
+
+def of_replicated(placement: Placement, rank: int, aval: Any) -> NamedSharding:
+    """Return the sharding of a result computed from replicated operands, the first one of this rank."""
+    mesh = placement.mesh
+    shown = typed_result(aval, mesh)
+    if shown is not None:
+        return shown
+    first = placement.shardings[0] if placement.shardings else None
+    return of_free_result(NamedSharding(mesh, PartitionSpec()), aval, first, rank)
 
 
 def typed(aval: Any, sharding: Sharding) -> Any:
@@ -133,6 +143,32 @@ def of_result(sharding: Any, space: Space) -> Sharding:
     if len(devices) == 1 and sharding.mesh is _line(devices):
         return SingleDeviceSharding(devices[0], memory_kind=kind)
     return sharding if kind is sharding._memory_kind else sharding.with_memory_kind(kind)
+
+
+def of_free_result(found: Any, aval: Any, first: Any, rank: int) -> Any:
+    """Return the sharding of a result, equivalent to `found`, as users know it.
+
+    Over Explicit axes it is that of the type, with an entry for each dimension. Otherwise it is that of the `first`
+    operand (of this rank; None if it has none), if both cut alike: `sin(x).sharding == x.sharding`.
+    """
+    if type(found) is not NamedSharding:
+        return found
+    if found.mesh.are_all_axes_explicit:
+        spec, missing = found.spec, aval.ndim - len(found.spec)
+        if not missing:
+            return found
+        full = PartitionSpec(
+            *spec, *[None] * missing, unreduced=spec.unreduced, reduced=spec.reduced
+        )
+        return NamedSharding(found.mesh, full, memory_kind=found._memory_kind)
+    same = (
+        type(first) is NamedSharding
+        and rank == aval.ndim
+        and first._memory_kind is found._memory_kind
+        and first.mesh is found.mesh
+        and first.is_equivalent_to(found, rank)
+    )
+    return first if same else found
 
 
 def placement_of(sharding: Any) -> Any:
