@@ -460,5 +460,5 @@ def test_arrays_like_a_description_have_its_sharding(eight_devices):
             for function in functions:
                 assert function(described).sharding.spec == sagax.P("x")
                 assert function(described, shape=(32,)).sharding.spec == sagax.P("x")
-                assert function(described, shape=(32, 4)).sharding.spec == sagax.P()
+                assert function(described, shape=(32, 4)).sharding.spec == sagax.P(None, None)
             assert sagax.lax.full_like(described, 2).sharding.spec == sagax.P("x")

@@ -155,7 +155,9 @@ def _derivative(x: Any, spacing: Any, axis: int) -> Array:
         )
     if not aval.ndim:
         return _even_derivative(x, spacing, axis=axis)
-    return _uneven_derivative(x, structural.convert(spacing, x.dtype), axis=axis)
+    return _uneven_derivative(
+        x, structural.convert(spacing, x.dtype, aval.weak_type and x.weak_type), axis=axis
+    )
 
 
 def _even_derivative(x: Any, h: Any, *, axis: int) -> Array:

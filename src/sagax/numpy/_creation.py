@@ -174,6 +174,7 @@ def _like(function: str, x: Any, dtype: Any, shape: Any) -> tuple:
 
 def _filled_like(function: str, x: Any, value: Any, dtype: Any, shape: Any, device: Any) -> Array:
     dtype, weak, shape = _like(function, x, dtype, shape)
+    weak = weak and not getattr(value, "ndim", 0)
     return _varying_as(_full(function, shape, value, dtype, weak, device), x)
 
 

@@ -395,7 +395,7 @@ def deg2rad(x: Any, /) -> Array:
     Array([0.    , 3.1416], dtype=float32)
     """
     x = operand_inexact("deg2rad", x)
-    return mul_p.bind(x, _base.number_like(math.pi / 180, x))
+    return _base.strong_unless_scalars(mul_p.bind(x, _base.number_like(math.pi / 180, x)), x)
 
 
 radians = deg2rad
@@ -409,7 +409,7 @@ def rad2deg(x: Any, /) -> Array:
     Array([  0., 180.], dtype=float32)
     """
     x = operand_inexact("rad2deg", x)
-    return mul_p.bind(x, _base.number_like(180 / math.pi, x))
+    return _base.strong_unless_scalars(mul_p.bind(x, _base.number_like(180 / math.pi, x)), x)
 
 
 degrees = rad2deg
@@ -441,7 +441,8 @@ def sinc(x: Any, /) -> Array:
     Array([1.   , 0.637], dtype=float32)
     """
     x = operand_inexact("sinc", x)
-    return _complex_sinc(x) if dtypes.is_complex(dtype_of(x)) else _real_sinc(x)
+    found = _complex_sinc(x) if dtypes.is_complex(dtype_of(x)) else _real_sinc(x)
+    return _base.strong_unless_scalars(found, x)
 
 
 @fused
@@ -534,7 +535,7 @@ def iscomplex(x: Any, /) -> Array:
     Array([False,  True], dtype=bool)
     """
     part = imag(x)
-    return ne_p.bind(part, _base.zero_like(part))
+    return _base.strong_unless_scalars(ne_p.bind(part, _base.zero_like(part)), part)
 
 
 @operation1
@@ -545,7 +546,7 @@ def isreal(x: Any, /) -> Array:
     Array([ True, False], dtype=bool)
     """
     part = imag(x)
-    return eq_p.bind(part, _base.zero_like(part))
+    return _base.strong_unless_scalars(eq_p.bind(part, _base.zero_like(part)), part)
 
 
 def angle(z: Any, deg: bool = False) -> Array:
@@ -561,6 +562,8 @@ def angle(z: Any, deg: bool = False) -> Array:
     else:
         if not dtypes.is_inexact(dtype):
             dtype = dtypes.default_float(_base.x64())
-        x = _base.cast(x, dtype, False)
+        given, x = _base.aval_of(x), _base.cast(x, dtype, False)
         out = _base.strong(t.atan2_p.bind(_base.number(0, int, dtype), x))
+        if given.weak_type and given.ndim and given.dtype == dtype and not deg:
+            out = convert(out, dtype, True)  # as jax has it, for arrays alone
     return rad2deg(out) if deg else out

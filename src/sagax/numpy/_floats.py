@@ -149,15 +149,16 @@ def _to_decimals(x: Any, *, decimals: int) -> Array:
     """Round floating point numbers, compiled as one, so that XLA decides how to form quotients."""
     if decimals == 0:
         return _round_parts(x)
-    dtype = dtype_of(x)
+    dtype, aval = dtype_of(x), _base.aval_of(x)
+    weak = aval.weak_type and not aval.ndim
     narrow = dtype.itemsize < 4 and not dtype_predicates.is_complex(dtype)
     wide = convert(x, dtypes.float32, False) if narrow else x
     factor = number(10 ** abs(decimals), int, dtype_of(wide))
     if decimals > 0:
         scaled = _round_parts(mul_p.bind(wide, factor))
-        return convert(div_p.bind(scaled, factor), dtype, _base.aval_of(x).weak_type)
+        return convert(div_p.bind(scaled, factor), dtype, weak)
     scaled = _round_parts(div_p.bind(wide, factor))
-    return convert(mul_p.bind(scaled, factor), dtype, _base.aval_of(x).weak_type)
+    return convert(mul_p.bind(scaled, factor), dtype, weak)
 
 
 def _static_integer(function: str, argument: str, value: Any) -> int:

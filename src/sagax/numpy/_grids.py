@@ -16,10 +16,10 @@ from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq_p, ge_p
 from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
-from sagax._src.primitives.structural import convert, expand_dims, reshape
+from sagax._src.primitives.structural import convert, expand_dims, full_of, reshape
 from sagax.numpy._arguments import check_choice, static_int
 from sagax.numpy._arithmetic import power
-from sagax.numpy._base import number, promotes_freely, select
+from sagax.numpy._base import number, promotes_freely, select, strong
 from sagax.numpy._contraction import diagonal
 from sagax.numpy._conversion import asarray
 from sagax.numpy._creation import matrix_indices, ones, tri
@@ -98,7 +98,7 @@ def diag(v: Any, k: int = 0) -> Array:
 
 def _diagonal_matrix(x: Any, k: int) -> Array:
     size = x.shape[0] + abs(k)
-    zero = number(0, int, x.dtype)
+    zero = full_of(x.aval.update(shape=()), 0) if x.aval.weak_type else number(0, int, x.dtype)
     # row i of the matrix holds, on the diagonal, element i of this column
     column = pad(x, zero, [(max(-k, 0), max(k, 0), 0)]) if k else x
     rows, columns = matrix_indices("diag", size, size, k)
@@ -113,7 +113,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
            [0, 2]], dtype=int32)
     """
     x = _base.as_array("diagflat", v)
-    return _diagonal_matrix(reshape(x, (x.size,)), static_int("diagflat", "k", k))
+    return strong(_diagonal_matrix(reshape(x, (x.size,)), static_int("diagflat", "k", k)))
 
 
 @promotes_freely

@@ -65,7 +65,7 @@ def interp(
     extrapolate = (isinstance(left, str), isinstance(right, str))
     x, xp = _base.promote_inexact("interp", x, xp)
     (fp,) = _base.promote_inexact("interp", fp)
-    fp = _base.cast(fp, _base.common_dtype("interp", (fp, x, *ends))[0], False)
+    fp = _base.cast(fp, *_base.common_dtype("interp", (fp, x, *ends)))
     given = (left is not None and not extrapolate[0], right is not None and not extrapolate[1])
     if period is not None:
         with_aval("interp", period, 5)
@@ -82,7 +82,7 @@ def _interp(
     more_left = list(more)
     x, xp, fp = (_base.as_array("interp", v) for v in (x, xp, fp))
     if periodic:
-        period = abs(structural.convert(_base.as_array("interp", more[0]), xp.dtype))
+        period = abs(structural.convert(_base.as_array("interp", more[0]), xp.dtype, xp.weak_type))
         x, xp = remainder(x, period), remainder(xp, period)
         xp, fp = sort_p.bind(xp, fp, dimension=0, is_stable=True, num_keys=1)
         xp = concatenate([xp[-1:] - period, xp, xp[:1] + period])
@@ -102,6 +102,10 @@ def _interp(
             continue
         value = more_left.pop(0) if given[side] else end
         found = where(
-            beyond, structural.convert(_base.as_array("interp", value), found.dtype), found
+            beyond,
+            structural.convert(
+                _base.as_array("interp", value), found.dtype, _base.aval_of(value).weak_type
+            ),
+            found,
         )
     return found

@@ -71,7 +71,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
     if not aval.ndim:
         return x
     if callable(mode):
-        return _pad_by(x, widths, mode, kwargs)
+        return _of_type(_pad_by(x, widths, mode, kwargs), aval)
     if not isinstance(mode, str) or mode not in _OPTIONS:
         raise UnsupportedArgumentError(
             f"Unimplemented padding mode {mode!r} for numpy.pad; there are"
@@ -86,7 +86,7 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
         )
     options = _OPTIONS[mode] | kwargs
     if mode in ("constant", "empty"):
-        return _pad_constant(x, widths, options.get("constant_values", 0))
+        return _of_type(_pad_constant(x, widths, options.get("constant_values", 0)), aval)
     for axis, (before, after) in enumerate(widths):
         if dims.same(before, 0) and dims.same(after, 0):
             continue
@@ -95,7 +95,12 @@ def pad(array: Any, pad_width: Any, mode: str | Callable = "constant", **kwargs:
                 f"Cannot apply '{mode}' padding to empty axis", function="pad", got=array
             )
         x = _MODES[mode](x, axis, before, after, mode, options, widths)
-    return x
+    return _of_type(x, aval)
+
+
+def _of_type(x: Any, aval: Any) -> Array:
+    """Return the padded array as weakly typed as the given one."""
+    return structural.convert(x, x.dtype, True) if aval.weak_type and x.dtype == aval.dtype else x
 
 
 # arguments ----------------------------------------------------------------------------------------

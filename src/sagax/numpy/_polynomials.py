@@ -86,7 +86,8 @@ def _of_one_degree(function: str, a1: Any, a2: Any) -> list[Any]:
         missing = size - p.shape[0]
         if not missing:
             return p
-        return pad(p, np.zeros((), p.dtype)[()], ((missing, 0, 0), *[(0, 0, 0)] * (p.ndim - 1)))
+        zero = structural.full_of(p.aval.update(shape=()), 0)
+        return pad(p, zero, ((missing, 0, 0), *[(0, 0, 0)] * (p.ndim - 1)))
 
     return [padded(p) for p in found]
 
@@ -124,7 +125,8 @@ def polydiv(u: Any, v: Any, *, trim_leading_zeros: bool = False) -> tuple[Array,
     m, n = a.shape[0], b.shape[0]
     steps = m - n + 1
     if steps < 1 or not n:
-        quotient, remainder = structural.full_of(a.aval.update(shape=(1,)), 0), a
+        quotient = structural.full_of(a.aval.update(shape=(1,), weak_type=False), 0)
+        remainder = a
     else:
         quotient, remainder = _long_division(a, b, steps=steps)
     if trim_leading_zeros:
@@ -143,7 +145,7 @@ def _long_division(a: Any, b: Any, *, steps: int) -> tuple:
         factor = a[k] / lead
         found.append(factor)
         a = a.at[k : k + n].add(-factor * b)
-    return stack(found), a
+    return _base.strong(stack(found)), a
 
 
 # values -------------------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     aval = aval_of(a)
     _refuse_complex("argpartition", aval)
     k = _kth("argpartition", kth, aval.shape[d])
-    order = convert(argsort(a, d), _index_dtype_for(aval.shape[d]))
+    order = convert(argsort(a, d), _index_dtype_for(aval.shape[d]), aval.weak_type)
     small, great = shaping.split(order, (k + 1, aval.shape[d] - k - 1), d)
     return shaping.concatenate([small, sort(great, d)], d)
 
@@ -248,7 +248,8 @@ def top_k(
         raise ArgumentValueError.about("top_k", "k", k, f"0 to {size}, the size of axis {d}", a=a)
     positions = shaping.broadcasted_iota(dtypes.int32, aval_of(a).shape, d)
     values, indices = sort_p.bind(a, positions, dimension=d, is_stable=True, num_keys=1)
-    return slice_in_dim(values, 0, k, 1, d), slice_in_dim(indices, 0, k, 1, d)
+    least = convert(slice_in_dim(indices, 0, k, 1, d), dtypes.int32, aval_of(a).weak_type)
+    return slice_in_dim(values, 0, k, 1, d), least
 
 
 # positions in a sorted array ----------------------------------------------------------------------

@@ -575,6 +575,12 @@ def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
     return mul(t, mul(y, x if y == 2 else integer_pow(x, y - 1)))
 
 
+def strong_array(x: Any) -> Any:
+    """Make the type of an array strong, and leave that of a scalar, as jax's products with constants do."""
+    aval = aval_of(x)
+    return convert(x, aval.dtype, False) if aval.ndim and aval.weak_type else x
+
+
 integer_pow_p = elementwise(
     "integer_pow",
     family=SIMPLE,
@@ -737,4 +743,4 @@ def polynomial(x: Any, coeffs: Sequence[Any], *, unroll: int | None = None) -> A
     result = add(mul(x, 0), coefficients[-1])
     for a in reversed(coefficients[:-1]):
         result = add(mul(result, x), a)
-    return result
+    return strong_array(result)

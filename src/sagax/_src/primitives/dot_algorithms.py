@@ -14,11 +14,22 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 
 
 class Precision(enum.Enum):
-    """Select the precision of matrix products of narrow floats, on hardware with several."""
+    """Select the precision of matrix products of narrow floats, on hardware with several.
+
+    It may be made from the names that `precision` takes, such as "highest" or "tensorfloat32".
+
+    >>> lax.Precision("float32")
+    Precision.HIGHEST
+    """
 
     DEFAULT = 0
     HIGH = 1
     HIGHEST = 2
+
+    @classmethod
+    def _missing_(cls, value: object) -> Precision | None:
+        known = value is None or isinstance(value, str)
+        return (_LEVELS.get(value) or cls.DEFAULT) if known and value in _LEVELS else None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}.{self.name}"

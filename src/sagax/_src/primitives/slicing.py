@@ -766,7 +766,7 @@ def _(x: ShapedArray, update: ShapedArray, *starts: ShapedArray) -> ShapedArray:
                 got=update,
                 expected=f"sizes of at most those of shape {x.shape}",
             )
-    return x.strip_weak_type() if x.weak_type and not update.weak_type else x
+    return x.strip_weak_type()
 
 
 @dynamic_update_slice_p.reference

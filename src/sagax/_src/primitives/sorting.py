@@ -53,7 +53,7 @@ def _(*avals: ShapedArray, dimension: int, is_stable: bool, num_keys: int) -> li
                 expected="numbers or booleans",
                 fix="sort the numbers of PRNG keys, random.key_data(keys), or positions, and index with these",
             )
-    return [a.strip_weak_type() if len(avals) > 1 else a for a in avals]
+    return list(avals)
 
 
 def _key(x: np.ndarray) -> list[np.ndarray]:
@@ -308,7 +308,7 @@ def _(x: ShapedArray, *, k: Any, axis: int, is_stable: bool) -> list:
     shape = (*x.shape[:axis], k, *x.shape[axis + 1 :])
     return [
         intern_aval(shape, x.dtype, x.weak_type, None),
-        intern_aval(shape, dtypes.int32, False, None),
+        intern_aval(shape, dtypes.int32, x.weak_type, None),
     ]
 
 
@@ -487,9 +487,7 @@ def _(
 ) -> list:
     axis = reduction_dimension % x.ndim
     count = k if aggregate_to_topk else x.shape[axis]
-    return top_k_p.abstract_eval(
-        (x.strip_weak_type(),), {"k": count, "axis": axis, "is_stable": True}
-    )
+    return top_k_p.abstract_eval((x,), {"k": count, "axis": axis, "is_stable": True})
 
 
 def approx_max_k(

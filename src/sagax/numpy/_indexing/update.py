@@ -314,7 +314,10 @@ def _write(x: Any, values: Any, items: list, plan: Plan) -> Any:
             block = expand_dims(block, single)
     if dims.same_shape(plan.window, shape):  # nothing of x is left
         return convert(block, aval_of(x).dtype, x.weak_type)
-    return dynamic_update_slice(x, block, starts)
+    found = dynamic_update_slice(x, block, starts)
+    if aval_of(x).weak_type and aval_of(block).weak_type:
+        return convert(found, aval_of(x).dtype, True)
+    return found
 
 
 # -- the values -----------------------------------------------------------------------------------

@@ -63,6 +63,10 @@ def toeplitz(c: Any, r: Any = None) -> Array:
            [3, 2, 1]], dtype=int32)
     """
     c, r = _column_and_row("toeplitz", c, r, snp.conj)
+    return _base.strong(_toeplitz(c, r))
+
+
+def _toeplitz(c: Any, r: Any) -> Array:
     values = snp.concatenate([snp.flip(c, -1), r[..., 1:]], axis=-1)
     return _from_diagonals(values, c.shape[-1], r.shape[-1], -1)
 
@@ -79,7 +83,7 @@ def hankel(c: Any, r: Any = None) -> Array:
     """
     c, r = _column_and_row("hankel", c, r, snp.zeros_like)
     values = snp.concatenate([c, r[..., 1:]], axis=-1)
-    return _from_diagonals(values, c.shape[-1], r.shape[-1], 1)
+    return _base.strong(_from_diagonals(values, c.shape[-1], r.shape[-1], 1))
 
 
 def _column_and_row(function: str, c: Any, r: Any, default: Callable[[Any], Any]) -> tuple:
@@ -99,7 +103,7 @@ def circulant(c: Any) -> Array:
            [3, 2, 1]], dtype=int32)
     """
     c = _vectors("scipy.linalg.circulant", "c", c)
-    return toeplitz(c, snp.concatenate([c[..., :1], snp.flip(c[..., 1:], -1)], axis=-1))
+    return _toeplitz(c, snp.concatenate([c[..., :1], snp.flip(c[..., 1:], -1)], axis=-1))
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:

@@ -15,7 +15,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.languages.choice import worded
 from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice, one_axis, static_int
-from sagax.numpy._base import promotes_freely
+from sagax.numpy._base import convert, promotes_freely
 
 if TYPE_CHECKING or lazy_imports():
     import scipy.signal as _scipy  # it loads slowly, and few functions need it
@@ -52,6 +52,7 @@ def detrend(
             function=function,
             got=bp,
         )
+    weak = data.weak_type
     data = snp.moveaxis(data, axis, 0)
     pieces = []
     for start, stop in zip(edges, edges[1:]):
@@ -61,7 +62,8 @@ def detrend(
         part = data[start:stop]
         fitted = snp.tensordot(q, snp.tensordot(q.T, part, 1), 1)
         pieces.append(part - fitted)
-    return snp.moveaxis(snp.concatenate(pieces), 0, axis)
+    found = snp.moveaxis(snp.concatenate(pieces), 0, axis)
+    return convert(found, found.dtype, weak)
 
 
 def _window(function: str, window: Any, nperseg: int | None, length: int) -> tuple[np.ndarray, int]:

@@ -29,6 +29,7 @@ def special(
     strong: bool = False,
     lists: bool = False,
     weak_if_all_are: bool = False,
+    weak_scalars: bool = False,
 ) -> Callable[[Callable], Any]:
     """Decorate a formula f(*xs) of inexact arrays of one dtype, which broadcast.
 
@@ -37,6 +38,7 @@ def special(
     differentiated. `narrow`: 16-bit numbers are computed with as they are, not as float32. `strong`:
     the result is strongly typed, that of Python numbers too. `lists`: arguments may be lists.
     `weak_if_all_are`: an integer array beside a Python number makes the result strongly typed.
+    `weak_scalars`: so does a first argument that is no scalar.
     """
 
     def decorate(body: Callable) -> Any:
@@ -45,6 +47,7 @@ def special(
         def wide(*xs: Any) -> Any:
             dtype = dtype_of(xs[0])
             weak = not strong and all(aval_of(x).weak_type for x in xs)
+            weak = weak and not (weak_scalars and aval_of(xs[0]).ndim)
             if narrow or dtypes.itemsize(dtype) >= 4:
                 out = body(*xs)
                 return convert(out, dtype_of(out), weak)

@@ -12,7 +12,14 @@ import sagax.numpy as snp
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
-from sagax.numpy._base import as_array, as_operand, dtype_of, promote_inexact, promotes_freely
+from sagax.numpy._base import (
+    as_array,
+    as_operand,
+    dtype_of,
+    promote_inexact,
+    promotes_freely,
+    strong,
+)
 
 
 def _size(function: str, argument: str, value: Any) -> int:
@@ -72,7 +79,7 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
     m, n = _size("lpmn_values", "m", m), _size("lpmn_values", "n", n)
     z = _points("lpmn_values", z)
     table = _legendre(m, n, z, bool(is_normalized))
-    return snp.stack([snp.stack(row) for row in table])
+    return strong(snp.stack([snp.stack(row) for row in table]))
 
 
 def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:

@@ -63,7 +63,7 @@ def expit(x: Any) -> Array:
     return logistic(x)
 
 
-@special(lambda out, x: 1 / (x * (1 - x)))
+@special(lambda out, x: 1 / (x * (1 - x)), weak_scalars=True)
 def logit(x: Any) -> Array:
     """Compute log(x / (1 - x)), the inverse of `expit`.
 
@@ -154,6 +154,7 @@ def _log_quotient(p: Any, q: Any) -> Any:
     lambda out, p, q: _inside(p, q, _log_quotient(p, q) + 1),
     lambda out, p, q: _inside(p, q, -_quotient(p, q)),
     weak_if_all_are=True,
+    weak_scalars=True,
 )
 def rel_entr(p: Any, q: Any) -> Array:
     """Compute p log(p / q) for positive p and q, 0 where p = 0 and q >= 0, inf elsewhere.
@@ -171,6 +172,7 @@ def rel_entr(p: Any, q: Any) -> Array:
     lambda out, p, q: _inside(p, q, _log_quotient(p, q)),
     lambda out, p, q: _inside(p, q, 1 - _quotient(p, q), snp.where((p == 0) & (q >= 0), 1.0, 0.0)),
     weak_if_all_are=True,
+    weak_scalars=True,
 )
 def kl_div(p: Any, q: Any) -> Array:
     """Compute p log(p / q) - p + q for positive p and q, q where p = 0 and q >= 0, inf elsewhere.

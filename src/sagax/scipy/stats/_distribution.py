@@ -102,7 +102,7 @@ class Distribution:
                 found = found + snp.where(
                     exists, 0.0, snp.nan
                 )  # derivatives stay those of the formula
-                is_weak = weak == "arrays" or (weak == "numbers" and not found.ndim)
+                is_weak = weak == "arrays" or (weak == "numbers" and not args[0].ndim)
                 return found if is_weak else _base.strong(found)
 
             return _promoting(formula, evaluate)

@@ -19,7 +19,7 @@ import numpy as np
 
 from sagax._src.core.samples import Sample, bf16, f32
 from sagax._src.diagnostics.errors import ArgumentError
-from sagax._src.primitives.arithmetic import add, div, mul, neg, sub
+from sagax._src.primitives.arithmetic import add, div, mul, neg, strong_array, sub
 from sagax._src.primitives.formulas import (
     Number,
     absolute,
@@ -436,7 +436,7 @@ def random_gamma_grad(*args: Any) -> Any:
             function="random_gamma_grad", got=f"{len(args)} arguments", expected="two, a and x"
         )
     a, x = args
-    return random_gamma_grad_p.bind(*operands(a, x))
+    return strong_array(random_gamma_grad_p.bind(*operands(a, x)))
 
 
 random_gamma_curvature_p = elementwise(
