@@ -1,7 +1,8 @@
 """Generated calls of public functions give what they give on jax 0.12: values, dtypes, weak types, shapes.
 
 Deliberate differences are those of generated_call_differences.py. A call that jax refuses is refused, too, with
-the class of jax's error or a subclass. Every 47th call is made, in a minute; FULL=1 makes all.
+the class of jax's error or a subclass. All are traced and lowered; those are made whose module is not the one that was
+compared (verified_modules.py), and every 47th. FULL=1 makes all.
 """
 
 from __future__ import annotations
@@ -14,37 +15,21 @@ import pytest
 
 import generated_call_differences
 import generated_calls
-import sagax
-import strict_calls
+import verified_modules
 
 STEP = 1 if os.environ.get("FULL") else 47
+PARTS = 20
+CHANGED = 100  # calls of a part that are run when many lower to other modules
 
 
-def parts() -> dict[str, list[tuple[str, object]]]:
-    """The calls by namespace."""
-    found: dict[str, list[tuple[str, object]]] = {}
-    for call, expected in generated_calls.recorded()[::STEP]:
-        name = re.match(r"\w+ (?:([a-z_.]+)\.)?", call)[1] or "operators"
-        found.setdefault(name, []).append((call, expected))
-    return found
-
-
-PARTS = parts()
-
-
-@pytest.fixture(scope="module")
-def surroundings():
-    return strict_calls.scope(sagax), generated_calls.operands(sagax)
-
-
-@pytest.mark.parametrize("part", PARTS)
-def test_calls_give_what_they_give_on_jax(part, surroundings):
+@pytest.mark.parametrize("part", range(PARTS))
+def test_calls_give_what_they_give_on_jax(part):
+    calls = verified_modules.Calls
+    positions = range(part, len(calls.recorded()), PARTS)
     wrong = []
-    for call, expected in PARTS[part]:
-        found = generated_calls.outcome(sagax, *surroundings, call)
-        if generated_calls.agree(found, expected):
-            continue
-        if not generated_call_differences.fitting(call, found, expected):
+    for call, expected in verified_modules.to_run("calls", positions, CHANGED, STEP):
+        found = calls.run(call)
+        if not calls.holds(call, found, expected):
             wrong.append(f"{call}: {found} instead of {expected}")
     assert not wrong, "\n".join(wrong)
 

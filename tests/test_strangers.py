@@ -31,7 +31,7 @@ import sagax
 from behavior_programs import agree, outcome, programs
 
 # What deliberately differs: the items of a result (None: all of it), and text of docs/differences.md.
-WEAK = "**Derivatives with respect to Python numbers** are weakly typed"
+WEAK = "**Derivatives with respect to Python numbers** and to weakly typed arrays are weakly typed"
 RULES = "**Python numbers in rules**"
 NARROWED = "Arrays of 64 bits that leave `enable_x64(True)`"
 CLASSES = "have classes of their own"
