@@ -22,6 +22,7 @@ PARTS = 20
 CHANGED = 100  # calls of a part that are run when many lower to other modules
 
 
+@pytest.mark.filterwarnings("default:.*lower to other modules")  # to be shown
 @pytest.mark.parametrize("part", range(PARTS))
 def test_calls_give_what_they_give_on_jax(part):
     calls = verified_modules.Calls

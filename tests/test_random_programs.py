@@ -17,6 +17,7 @@ PARTS = 8
 CHANGED = 60  # programs of a part that are run when many lower to other modules
 
 
+@pytest.mark.filterwarnings("default:.*lower to other modules")  # to be shown
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_program_gives_what_it_gives_on_jax(part):
     programs = verified_modules.Programs

@@ -191,7 +191,7 @@ def to_run(name: str, positions: range, budget: int, every: int) -> Iterator[tup
         elif found != digests[position]:
             changed.append((key, expected))
     step = max(1, -(-len(changed) // budget))
-    if step > 1:
+    if step > 1 and any(digests):  # else those of another version of the engine
         warnings.warn(
             f"{len(changed)} of {len(positions)} {name} lower to other modules than those that were compared with jax:"
             f" every {step}th of them is run. Run python tests/verified_modules.py {name}",
