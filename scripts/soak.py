@@ -10,6 +10,7 @@ then memory is taken, the rest is run, and memory is taken again. The exit statu
 from __future__ import annotations
 
 import argparse
+import ctypes
 import gc
 import os
 import sys
@@ -29,9 +30,15 @@ FEWEST = 4  # shapes, of a run however small
 
 
 def resident() -> int:
-    """Bytes of memory that the process has in use, without what it compiled."""
+    """Bytes of memory that the process has in use, without what it compiled and what the allocator holds free.
+
+    Compiling leaves glibc with 48 MB of free pieces, a little more with each thousand of functions: that is no leak.
+    """
     sagax.clear_caches()
     gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
 

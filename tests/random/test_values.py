@@ -110,8 +110,9 @@ def test_value(expression: str, mode: str) -> None:
     )
     if value.dtype.kind in "iub":
         np.testing.assert_array_equal(value, expected[0])
-    elif 'method="approximate"' in expression:
-        # sums of large terms of both signs: a rounding of a term is many of a small result
+    elif 'method="approximate"' in expression or "random.orthogonal(" in expression:
+        # sums of large terms of both signs: a rounding of a term is many of a small result; so are the products of
+        # LAPACK's factors, whose order of sums depends on the processor (there jax has these bits, too)
         eps = float(ml_dtypes.finfo(value.dtype).eps)
         np.testing.assert_allclose(value, expected[0], rtol=16 * eps, atol=8 * eps)
     else:
