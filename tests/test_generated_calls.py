@@ -25,13 +25,8 @@ CHANGED = 100  # calls of a part that are run when many lower to other modules
 @pytest.mark.filterwarnings("default:.*lower to other modules")  # to be shown
 @pytest.mark.parametrize("part", range(PARTS))
 def test_calls_give_what_they_give_on_jax(part):
-    calls = verified_modules.Calls
-    positions = range(part, len(calls.recorded()), PARTS)
-    wrong = []
-    for call, expected in verified_modules.to_run("calls", positions, CHANGED, STEP):
-        found = calls.run(call)
-        if not calls.holds(call, found, expected):
-            wrong.append(f"{call}: {found} instead of {expected}")
+    positions = range(part, len(verified_modules.KINDS["calls"].recorded()), PARTS)
+    wrong = verified_modules.differing("calls", positions, CHANGED, STEP)
     assert not wrong, "\n".join(wrong)
 
 

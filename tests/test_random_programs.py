@@ -20,11 +20,6 @@ CHANGED = 60  # programs of a part that are run when many lower to other modules
 @pytest.mark.filterwarnings("default:.*lower to other modules")  # to be shown
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_program_gives_what_it_gives_on_jax(part):
-    programs = verified_modules.Programs
-    positions = range(part, len(programs.recorded()), PARTS)
-    wrong = []
-    for seed, expected in verified_modules.to_run("programs", positions, CHANGED, STEP):
-        found = programs.run(seed)
-        if not programs.holds(seed, found, expected):
-            wrong.append(f"{seed}: {found} instead of {expected}")
+    positions = range(part, len(verified_modules.KINDS["programs"].recorded()), PARTS)
+    wrong = verified_modules.differing("programs", positions, CHANGED, STEP)
     assert not wrong, "\n".join(wrong)

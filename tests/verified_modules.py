@@ -195,9 +195,20 @@ def to_run(name: str, positions: range, budget: int, every: int) -> Iterator[tup
         warnings.warn(
             f"{len(changed)} of {len(positions)} {name} lower to other modules than those that were compared with jax:"
             f" every {step}th of them is run. Run python tests/verified_modules.py {name}",
-            stacklevel=2,
+            stacklevel=3,
         )
     yield from changed[::step]
+
+
+def differing(name: str, positions: range, budget: int, every: int) -> list[str]:
+    """Run what `to_run` says, and describe what does not give what it gives on jax."""
+    kind = KINDS[name]
+    wrong = []
+    for key, expected in to_run(name, positions, budget, every):
+        found = kind.run(key)
+        if not kind.holds(key, found, expected):
+            wrong.append(f"{key}: {found} instead of {expected}")
+    return wrong
 
 
 def _note(task: tuple[str, int, bool]) -> list[tuple[int, str, str]]:
