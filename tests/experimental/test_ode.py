@@ -82,3 +82,28 @@ def test_values_and_times_may_differ_in_width(of_y, of_t):
         by_t = [0.7 * 0.2 * exact, 0, -0.7 * 1.6 * exact]
         np.testing.assert_allclose(slopes[1], by_t, rtol=1e-5, atol=1e-7)
         np.testing.assert_allclose(slopes[2], -exact * (1.6**2 - 0.2**2) / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("y0", [1.0, np.float32([1.0, 2.0])])
+def test_gradients_of_each_example(y0):
+    # the rule of odeint solves an equation by odeint: batching it once went on without end
+    ts = snp.array([0.0, 0.5, 1.0])
+
+    def last(k):
+        return snp.sum(odeint(lambda y, t, k: -k * y, y0, ts, k)[-1])
+
+    rates = np.float32([1.5, 0.3])
+    exact = -np.sum(y0) * np.exp(-rates)
+    np.testing.assert_allclose(sagax.vmap(sagax.grad(last))(rates), exact, rtol=1e-5)
+    twice = sagax.jit(sagax.vmap(sagax.vmap(sagax.grad(last))))(rates[None])
+    np.testing.assert_allclose(twice[0], exact, rtol=1e-5)
+
+
+def test_gradients_of_each_example_by_what_is_captured():
+    ts = snp.array([0.0, 1.0])
+    starts = snp.array([[1.0, 2.0], [0.5, 0.1]])
+
+    def total(k):
+        return sagax.vmap(lambda y: odeint(lambda y, t: -k * y, y, ts)[-1].sum())(starts).sum()
+
+    np.testing.assert_allclose(sagax.grad(total)(0.3), -3.6 * np.exp(-0.3), rtol=1e-5)

@@ -22,6 +22,8 @@ from sagax._src.core.trace import state as _state
 from sagax._src.core.value import Array, aval_of, not_an_array, sockets
 from sagax._src.diagnostics.errors import ArgumentError, DtypeError, ShapeError, TypePromotionError
 from sagax._src.diagnostics.wording import bilingual
+from sagax._src.primitives.arithmetic import strong as strong
+from sagax._src.primitives.arithmetic import strong_array as strong_array
 from sagax._src.primitives.resharding import reshard_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import (
@@ -562,14 +564,3 @@ def select(condition: Any, on_true: Any, on_false: Any) -> Any:
     if not dims.same_shape(false, shape):
         on_false = broadcast_to(on_false, shape)
     return select_n_p.bind(condition, on_false, on_true)
-
-
-def strong(x: Any) -> Any:
-    """Make the type of an array strong."""
-    aval = x.aval
-    return convert(x, aval.dtype, False) if aval.weak_type else x
-
-
-def strong_unless_scalars(x: Any, *operands: Any) -> Any:
-    """Make the type of the result `x` strong, unless all the operands are of rank 0."""
-    return strong(x) if any(shape_of(y) for y in operands) else x

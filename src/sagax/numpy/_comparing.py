@@ -122,7 +122,7 @@ def gcd(x1: Any, x2: Any, /) -> Array:
     Array([4, 8], dtype=int32)
     """
     x, y = _integers("gcd", x1, x2)
-    return _base.strong_unless_scalars(_gcd(x, y), x, y)
+    return _base.strong_array(_gcd(x, y))
 
 
 @fused
@@ -156,4 +156,4 @@ def lcm(x1: Any, x2: Any, /) -> Array:
     zero = eq_p.bind(divisor, _base.zero_like(divisor))
     safe = select(zero, _base.number_like(1, divisor), divisor)
     out = mul_p.bind(div_p.bind(x, safe), y)
-    return _base.strong_unless_scalars(out, x, y)
+    return _base.strong_array(out)

@@ -157,7 +157,7 @@ def logaddexp(x: Any, y: Any, /) -> Array:
     """
     x, y = operands2_inexact("logaddexp", x, y)
     out = _log_of_sum(x, y, base=math.e)
-    return _base.strong_unless_scalars(out, x, y) if dtypes.is_complex(dtype_of(out)) else out
+    return _base.strong_array(out) if dtypes.is_complex(dtype_of(out)) else out
 
 
 @operation2
@@ -168,7 +168,7 @@ def logaddexp2(x: Any, y: Any, /) -> Array:
     Array([1001., 1000.], dtype=float32)
     """
     x, y = operands2_inexact("logaddexp2", x, y)
-    return _base.strong_unless_scalars(_log_of_sum(x, y, base=2.0), x, y)
+    return _base.strong_array(_log_of_sum(x, y, base=2.0))
 
 
 @fused
@@ -395,7 +395,7 @@ def deg2rad(x: Any, /) -> Array:
     Array([0.    , 3.1416], dtype=float32)
     """
     x = operand_inexact("deg2rad", x)
-    return _base.strong_unless_scalars(mul_p.bind(x, _base.number_like(math.pi / 180, x)), x)
+    return _base.strong_array(mul_p.bind(x, _base.number_like(math.pi / 180, x)))
 
 
 radians = deg2rad
@@ -409,7 +409,7 @@ def rad2deg(x: Any, /) -> Array:
     Array([  0., 180.], dtype=float32)
     """
     x = operand_inexact("rad2deg", x)
-    return _base.strong_unless_scalars(mul_p.bind(x, _base.number_like(180 / math.pi, x)), x)
+    return _base.strong_array(mul_p.bind(x, _base.number_like(180 / math.pi, x)))
 
 
 degrees = rad2deg
@@ -442,7 +442,7 @@ def sinc(x: Any, /) -> Array:
     """
     x = operand_inexact("sinc", x)
     found = _complex_sinc(x) if dtypes.is_complex(dtype_of(x)) else _real_sinc(x)
-    return _base.strong_unless_scalars(found, x)
+    return _base.strong_array(found)
 
 
 @fused
@@ -535,7 +535,7 @@ def iscomplex(x: Any, /) -> Array:
     Array([False,  True], dtype=bool)
     """
     part = imag(x)
-    return _base.strong_unless_scalars(ne_p.bind(part, _base.zero_like(part)), part)
+    return _base.strong_array(ne_p.bind(part, _base.zero_like(part)))
 
 
 @operation1
@@ -546,7 +546,7 @@ def isreal(x: Any, /) -> Array:
     Array([ True, False], dtype=bool)
     """
     part = imag(x)
-    return _base.strong_unless_scalars(eq_p.bind(part, _base.zero_like(part)), part)
+    return _base.strong_array(eq_p.bind(part, _base.zero_like(part)))
 
 
 def angle(z: Any, deg: bool = False) -> Array:

@@ -259,7 +259,7 @@ class AxisTrace(Trace):
             entry.trace = self
 
 
-class UnboundAxisError(errors.SagaxError, NameError):
+class UnboundAxisError(errors.SagaxError, NameError, AssertionError):
     """No enclosing transformation introduces a named axis."""
 
     __module__ = "sagax.errors"

@@ -221,6 +221,11 @@ def _bound(rules: Any, consts: list, values: Sequence[Any]) -> Any:
         _binding.rules = before
 
 
+def _user(rule: Callable) -> Any:
+    """Return the user's rule behind one that was made of it."""
+    return getattr(rule, "user", rule)
+
+
 # custom_jvp -----------------------------------------------------------------------------------------
 
 custom_jvp_p = HigherOrderPrimitive(
@@ -240,7 +245,7 @@ class JvpRules:
 
     def user(self) -> int:
         """Return the user's rule, as part of a key."""
-        return id(getattr(self.jvp, "user", self.jvp))
+        return id(_user(self.jvp))
 
     def closes_over_tracers(self) -> bool:
         return _closes_over_tracers(self.jvp)
@@ -440,6 +445,7 @@ def _(
         half = len(moved) // 2
         return moved[:half], moved[half:]
 
+    jvp.user = _user(rules.jvp)  # type: ignore[attr-defined]  # or a rule that calls its function has no end
     outs = custom_jvp_p.bind(
         *args, inner=StageableFunction(fun, inner.name), rules=JvpRules(jvp, rules.symbolic_zeros)
     )
@@ -487,7 +493,7 @@ class VjpRules:
 
     def user(self) -> int:
         """Return the user's rule, as part of a key."""
-        return id(getattr(self.bwd, "user", self.bwd))
+        return id(_user(self.bwd))
 
     def closes_over_tracers(self) -> bool:
         return _closes_over_tracers(self.fwd) or _closes_over_tracers(self.bwd)
@@ -787,6 +793,7 @@ def _(
             out.append(ct)
         return out
 
+    bwd.user = _user(rules.bwd)  # type: ignore[attr-defined]  # or a rule that calls its function has no end
     wide = VjpRules(fwd, bwd, rules.symbolic_zeros, rules.optimize_remat)
     outs = bind_closed(custom_vjp_p, args[n:], StageableFunction(fun, inner.name), wide)
     return outs, [0] * len(outs)

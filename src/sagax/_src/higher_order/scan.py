@@ -345,9 +345,13 @@ def _(
     found = _transposed(jaxpr, linear, nonzero, values, params["length"], summed)
     outs = iter(_bind(found.body, values, reverse=not reverse, **params))
     pulled = [next(outs) if m else None for m in (*summed, *nonzero.carry, *found.marks.sequences)]
+    in_avals = operands.map(aval_of)
+    avals = LoopOperands(
+        in_avals.constants, _cotangent_avals(in_avals.carry, jaxpr.out_avals), in_avals.sequences
+    )
     return [
-        None if type(x) is not Linear else Zero(x.aval) if ct is None else ct
-        for x, ct in zip(args, pulled, strict=True)
+        None if type(x) is not Linear else Zero(aval) if ct is None else ct
+        for x, aval, ct in zip(args, avals.flat(), pulled, strict=True)
     ]
 
 
@@ -377,14 +381,15 @@ def _transposed(
     n_sums, n_sequences = sum(summed), linear.sequences.count(False)
     # all of the carry is linear inside, also a part with a nonlinear initial value
     unknown = (*linear.constants, *[True] * len(linear.carry), *linear.sequences)
+    ins = LoopOperands.split(jaxpr.in_avals, len(linear.constants), len(linear.carry))
+    carry_avals = _cotangent_avals(ins.carry, jaxpr.out_avals)
+    in_avals = LoopOperands(ins.constants, carry_avals, ins.sequences).flat()
     marks: list[bool] = []
 
     def body(*values: Any) -> list:
         constants, carry, rows = given.like(values)
         known = iter((*constants, *rows))
-        inputs = [
-            Linear(a) if u else next(known) for a, u in zip(jaxpr.in_avals, unknown, strict=True)
-        ]
+        inputs = [Linear(a) if u else next(known) for a, u in zip(in_avals, unknown, strict=True)]
         cts = (*carry[n_sums:], *rows[n_sequences:])
         full = spread_tangents(cts, nonzero.flat(), jaxpr.out_avals)
         found = linear.like(backward(jaxpr.jaxpr, (), inputs, full))
@@ -407,6 +412,14 @@ def _transposed(
     key = (memo_keys.SCAN_TRANSPOSE, safe, *groups, tuple(summed), *avals)
     closed, found = derived_jaxpr(jaxpr.jaxpr, key, body, avals, marks)
     return _Transposed(closed, linear.like(found))
+
+
+def _cotangent_avals(carry: Sequence[Any], outs: Sequence[Any]) -> list:
+    """Return the types of the cotangents of the carry: a number that the body promotes is strongly typed
+    from the second iteration on, and so is its cotangent."""
+    return [
+        a if out.weak_type else a.strip_weak_type() for a, out in zip(carry, outs, strict=False)
+    ]
 
 
 def _aval_of(x: Any) -> Any:

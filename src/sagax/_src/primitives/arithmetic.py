@@ -529,7 +529,7 @@ square_p = elementwise(
     numpy=lambda x: x * x,
     accepts=number,
     exact=exact_unless_complex,
-    jvp=lambda t, out, x: mul(t, mul(2, x)),
+    jvp=lambda t, out, x: mul(t, strong_array(mul(2, x))),
     samples=[Sample(f32(2, 3)), Sample(i32(4)), Sample(u8(4)), Sample(c64(3)), Sample(bf16(3))],
 )
 
@@ -572,7 +572,13 @@ def _integer_pow_tangent(t: Any, out: Any, x: Any, *, y: int) -> Any:
         return Zero(aval_of(out).to_tangent_aval())
     if y == 1:
         return t
-    return mul(t, mul(y, x if y == 2 else integer_pow(x, y - 1)))
+    return mul(t, strong_array(mul(y, x if y == 2 else integer_pow(x, y - 1))))
+
+
+def strong(x: Any) -> Any:
+    """Make the type of an array strong."""
+    aval = aval_of(x)
+    return convert(x, aval.dtype) if aval.weak_type else x
 
 
 def strong_array(x: Any) -> Any:
@@ -657,7 +663,7 @@ sqrt_p = accurate_elementwise(
     hlo="sqrt",
     exact=exact_unless_complex,
     # not 0.5 / out, which is the same number: jaxprs that divide by a root have its reciprocal already
-    jvp=lambda t, out, x, **_: mul(t, mul(0.5, div(1, out))),
+    jvp=lambda t, out, x, **_: mul(t, strong_array(mul(0.5, div(1, out)))),
     samples=[*_POSITIVE, Sample(c64(3))],
 )
 
@@ -673,7 +679,7 @@ rsqrt_p = accurate_elementwise(
     numpy=_rsqrt_numpy,
     accepts=inexact,
     hlo="rsqrt",
-    jvp=lambda t, out, x, **_: mul(t, mul(-0.5, div(out, x))),
+    jvp=lambda t, out, x, **_: mul(t, strong_array(mul(-0.5, div(out, x)))),
     samples=[*_POSITIVE, Sample(c64(3, low=0.5))],
 )
 cbrt_p = accurate_elementwise(
@@ -682,7 +688,7 @@ cbrt_p = accurate_elementwise(
     numpy=np.cbrt,
     accepts=floating,
     hlo="cbrt",
-    jvp=lambda t, out, x, **_: mul(t, mul(1 / 3, integer_pow(out, -2))),
+    jvp=lambda t, out, x, **_: mul(t, strong_array(mul(1 / 3, integer_pow(out, -2)))),
     samples=[*_POSITIVE, Sample(f32(3, low=-3, high=-0.5))],
 )
 

@@ -11,7 +11,7 @@ from sagax._src.core.families import EXPENSIVE
 from sagax._src.core.samples import Sample, bf16, c64, f32, i32, u8
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import DtypeError
-from sagax._src.primitives.arithmetic import mul, replaced, sub
+from sagax._src.primitives.arithmetic import mul, replaced, strong, sub
 from sagax._src.primitives.makers import Accepts, elementwise, inexact, operands
 from sagax._src.primitives.structural import convert
 from sagax._src.primitives.transcendental import log
@@ -26,7 +26,7 @@ def _base_tangent(t: Any, out: Any, x: Any, y: Any) -> Any:
     """Return the tangent from the base: y x**(y - 1) t."""
     if not dtype_predicates.is_integer(aval_of(y).dtype):
         # strongly typed, also for numbers, as in jax
-        return mul(t, convert(mul(y, pow(x, sub(y, 1))), aval_of(x).dtype))
+        return mul(t, mul(y, pow(strong(x), sub(y, 1))))
     # An integer exponent of 0 makes a constant function, also at x = 0 where 1 / x is infinite.
     y = convert(y, aval_of(x).dtype)
     return mul(t, mul(y, pow(x, sub(replaced(y, 0, 1), 1))))

@@ -835,7 +835,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any], *, new_dtype: Any, weak_t
     (t,) = tangents
     if is_zero(t) or target.dtype == dtypes.float0:
         return out, Zero(target)
-    return out, convert(t, new_dtype)
+    return out, convert(t, new_dtype, weak_type)
 
 
 @convert_element_type_p.transpose

@@ -32,6 +32,7 @@ from sagax._src.primitives.arithmetic import (
     neg,
     rsqrt,
     square,
+    strong_array,
     sub,
 )
 from sagax._src.primitives.comparison import eq
@@ -113,7 +114,7 @@ def _plain(
 one_minus_square_p = _plain(
     "one_minus_square",
     lambda x: (1 - x) * (1 + x),
-    lambda t, out, x: mul(t, mul(-2, x)),
+    lambda t, out, x: mul(t, strong_array(mul(-2, x))),
     family=SIMPLE,
 )
 
@@ -156,7 +157,7 @@ exp2_p = accurate_elementwise(
     numpy=widened(np.exp2),
     hlo="",
     accepts=inexact,
-    jvp=lambda t, out, x, accuracy=None: mul(_LOG_2, mul(t, out)),
+    jvp=lambda t, out, x, accuracy=None: mul(_LOG_2, mul(t, strong_array(out))),
     samples=_samples(),
 )
 
@@ -340,7 +341,7 @@ tan_p = _accurate(
     "tan",
     np.tan,
     "tan",
-    lambda t, out, x, accuracy=None: mul(t, add(1, square(out))),
+    lambda t, out, x, accuracy=None: mul(t, strong_array(add(1, square(out)))),
     low=-1.2,
     high=1.2,
     family=_SINE,
@@ -396,7 +397,7 @@ acos_p = _plain(
 atan_p = _plain(
     "atan",
     np.arctan,
-    lambda t, out, x: div(t, add(1, square(x))),
+    lambda t, out, x: div(t, strong_array(add(1, square(x)))),
 )
 
 
@@ -560,7 +561,7 @@ def _inverse_hypotenuse(x: Any) -> Any:
 asinh_p = _plain(
     "asinh",
     np.arcsinh,
-    lambda t, out, x: mul(t, _inverse_hypotenuse(x)),
+    lambda t, out, x: mul(t, strong_array(_inverse_hypotenuse(x))),
 )
 acosh_p = _plain(
     "acosh",

@@ -114,7 +114,7 @@ def _run(
         ins = zip(primals, tangents, strict=True)
         outs = fun(*[trace.wrap(p, t, 1 << i) for i, (p, t) in enumerate(ins)])
         pairs = [trace.unwrap(out) for out in outs]
-    return [(p, as_weak_as(p, t)) for p, t in pairs]
+    return pairs
 
 
 def jvp_jaxpr(

@@ -8,7 +8,7 @@ So a masked cotangent stays zero, as with a second `where` inside of the logarit
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ class Masks:
     """
 
     def __init__(
-        self, work: Sequence[Eqn], linear: set[Var], rule: Callable[[Any], Callable]
+        self, work: Sequence[Eqn], linear: Collection[Var], rule: Callable[[Any], Callable]
     ) -> None:
         self._of: dict[Var, Any] = {}
         self._rule = rule

@@ -31,8 +31,8 @@ _STAGED_LIMIT = 1024
 _staged_composites: dict[tuple, tuple[Jaxpr, list]] = {}
 
 
-class NotLinearError(ArgumentError):
-    """A jaxpr that was to be transposed is not linear."""
+class NotLinearError(ArgumentError, AssertionError):
+    """A jaxpr that was to be transposed is not linear. jax raises an AssertionError."""
 
 
 class LinearityTrace(Trace):
@@ -92,17 +92,17 @@ def _backward(
     here = written.here
     scope = here.scope
     known: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-    linear: set[Var] = set()
+    linear: dict[Var, Linear] = {}
     for v, x in zip(jaxpr.invars, inputs, strict=True):
         if type(x) is Linear:
-            linear.add(v)
+            linear[v] = x  # of another weak type than the variable: that of its cotangent
         else:
             known[v] = x
     # Nonlinear equations are evaluated; linear ones are transposed in reverse order.
     work = []
     for eqn in jaxpr.eqns:
         if any(type(v) is Var and v in linear for v in eqn.invars):
-            linear.update(eqn.outvars)
+            linear.update((v, Linear(v.aval)) for v in eqn.outvars)
             work.append(eqn)
         else:
             here.set_origin(eqn)
@@ -150,8 +150,7 @@ def _backward(
         if all(ct is None for ct in ct_outs):
             continue
         args = [
-            Linear(v.aval) if type(v) is Var and v in linear else _read(known, v)
-            for v in eqn.invars
+            linear[v] if type(v) is Var and v in linear else _read(known, v) for v in eqn.invars
         ]
         primitive = eqn.primitive
         if primitive.multiple_results:

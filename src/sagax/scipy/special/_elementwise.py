@@ -46,7 +46,7 @@ def special(
 
         def wide(*xs: Any) -> Any:
             dtype = dtype_of(xs[0])
-            weak = not strong and all(aval_of(x).weak_type for x in xs)
+            weak = all(aval_of(x).weak_type for x in xs)
             weak = weak and not (weak_scalars and aval_of(xs[0]).ndim)
             if narrow or dtypes.itemsize(dtype) >= 4:
                 out = body(*xs)
@@ -66,7 +66,7 @@ def special(
             xs = promote_inexact(name, *operands)
             if dtypes.kind(dtype_of(xs[0])) not in kinds:
                 raise DtypeError(function=name, got=xs[0], expected="real numbers")
-            if weak_if_all_are and not all(aval_of(x).weak_type for x in operands):
+            if strong or (weak_if_all_are and not all(aval_of(x).weak_type for x in operands)):
                 xs = [convert(x, dtype_of(x)) for x in xs]
             return compiled(*xs)
 
@@ -97,7 +97,8 @@ def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str) -> Any:
             else:
                 term = slope(out, *primals) * t
             total = term if total is None else total + term
-        return out, convert(out * 0 if total is None else total, dtype_of(out))
+        total = out * 0 if total is None else total
+        return out, convert(total, dtype_of(out), aval_of(total).weak_type)
 
     core.defjvp(rule, symbolic_zeros=True)
     return core

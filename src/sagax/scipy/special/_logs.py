@@ -9,7 +9,7 @@ import sagax.nn.normalization as _sums
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax._src.primitives.transcendental import logistic
-from sagax.numpy._base import promotes_freely
+from sagax.numpy._base import promotes_freely, strong_array
 from sagax.scipy.special._elementwise import special
 
 Axis = int | Sequence[int] | None
@@ -63,7 +63,7 @@ def expit(x: Any) -> Array:
     return logistic(x)
 
 
-@special(lambda out, x: 1 / (x * (1 - x)), weak_scalars=True)
+@special(lambda out, x: strong_array(1 / (x * (1 - x))), weak_scalars=True)
 def logit(x: Any) -> Array:
     """Compute log(x / (1 - x)), the inverse of `expit`.
 

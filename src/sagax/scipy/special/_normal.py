@@ -12,14 +12,14 @@ from sagax._src.primitives.special.erf import erf as _erf
 from sagax._src.primitives.special.erf import erf_inv as _erf_inv
 from sagax._src.primitives.special.erf import erfc as _erfc
 from sagax._src.primitives.special.rests import gauss
-from sagax.numpy._base import dtype_of, promotes_freely
+from sagax.numpy._base import dtype_of, promotes_freely, strong_array
 from sagax.scipy.special._elementwise import double, horner, special
 
 _ROOT_PI = math.sqrt(math.pi)
 _ROOT_2 = math.sqrt(2.0)
 
 
-@special(lambda out, x: (2 / _ROOT_PI) * snp.exp(-x * x), narrow=True)
+@special(narrow=True)
 def erf(x: Any) -> Array:
     """Compute the error function, 2/sqrt(pi) times the integral of exp(-t**2) from 0 to x.
 
@@ -29,7 +29,7 @@ def erf(x: Any) -> Array:
     return _erf(x)
 
 
-@special(lambda out, x: (-2 / _ROOT_PI) * snp.exp(-x * x), narrow=True)
+@special(narrow=True)
 def erfc(x: Any) -> Array:
     """Compute 1 - erf(x), exact also where that is near 0.
 
@@ -39,7 +39,7 @@ def erfc(x: Any) -> Array:
     return _erfc(x)
 
 
-@special(lambda out, x: (_ROOT_PI / 2) * snp.exp(out * out), narrow=True)
+@special(lambda out, x: strong_array((_ROOT_PI / 2) * snp.exp(out * out)), narrow=True)
 def erfinv(x: Any) -> Array:
     """Compute the inverse of `erf` for x from -1 to 1, where it is infinite; NaN outside.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from sagax._src.core.families import EXPENSIVE
 from sagax._src.primitives.accuracy import bind_accurately
-from sagax._src.primitives.arithmetic import full_like, mul, square
+from sagax._src.primitives.arithmetic import full_like, mul, square, strong, strong_array
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.formulas import Number, absolute, expm1, formula, lower_to, minimum
 from sagax._src.primitives.formulas import exp as exp_of
@@ -60,7 +60,7 @@ erf_p = elementwise(
     family=EXPENSIVE,
     numpy=scipy_reference("erf"),
     accepts=floating,
-    jvp=lambda t, out, x: mul(_TWO_OVER_ROOT_PI, mul(t, exp_neg_square(x))),
+    jvp=lambda t, out, x: mul(_TWO_OVER_ROOT_PI, mul(t, strong(exp_neg_square(x)))),
     samples=unary_samples(-2, 2),
 )
 lower_to(erf_p, "chlo.erf")
@@ -79,7 +79,7 @@ erfc_p = elementwise(
     "erfc",
     numpy=scipy_reference("erfc"),
     accepts=floating,
-    jvp=lambda t, out, x, accuracy=None: mul(-_TWO_OVER_ROOT_PI, mul(t, exp_neg_square(x))),
+    jvp=lambda t, out, x, accuracy=None: mul(-_TWO_OVER_ROOT_PI, mul(t, strong(exp_neg_square(x)))),
     samples=unary_samples(-2, 2),
 )
 lower_to(erfc_p, "chlo.erfc")
@@ -100,7 +100,7 @@ erf_inv_p = elementwise(
     "erf_inv",
     numpy=scipy_reference("erfinv"),
     accepts=floating,
-    jvp=lambda t, out, x: mul(_HALF_ROOT_PI, mul(t, exp(square(out)))),
+    jvp=lambda t, out, x: mul(_HALF_ROOT_PI, mul(t, strong_array(exp(square(out))))),
     samples=unary_samples(-0.9, 0.9),
 )
 lower_to(erf_inv_p, "chlo.erf_inv")

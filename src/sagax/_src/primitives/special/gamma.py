@@ -10,7 +10,7 @@ import numpy as np
 
 from sagax._src.core.samples import Sample, bf16, f32
 from sagax._src.diagnostics.errors import ArgumentValueError
-from sagax._src.primitives.arithmetic import add, mul, neg
+from sagax._src.primitives.arithmetic import add, mul, neg, strong_array
 from sagax._src.primitives.formulas import (
     Number,
     absolute,
@@ -133,7 +133,7 @@ digamma_p = elementwise(
     "digamma",
     numpy=scipy_reference("digamma"),
     accepts=floating,
-    jvp=lambda t, out, x: mul(t, polygamma(1.0, x)),
+    jvp=lambda t, out, x: mul(t, strong_array(polygamma(1.0, x))),
     samples=unary_samples(0.3, 5),
 )
 
