@@ -84,7 +84,7 @@ def test_values_and_times_may_differ_in_width(of_y, of_t):
         np.testing.assert_allclose(slopes[2], -exact * (1.6**2 - 0.2**2) / 2, rtol=1e-5)
 
 
-@pytest.mark.parametrize("y0", [1.0, np.float32([1.0, 2.0])])
+@pytest.mark.parametrize("y0", [1.0, np.array([1.0, 2.0], np.float32)])
 def test_gradients_of_each_example(y0):
     # the rule of odeint solves an equation by odeint: batching it once went on without end
     ts = snp.array([0.0, 0.5, 1.0])
@@ -92,7 +92,7 @@ def test_gradients_of_each_example(y0):
     def last(k):
         return snp.sum(odeint(lambda y, t, k: -k * y, y0, ts, k)[-1])
 
-    rates = np.float32([1.5, 0.3])
+    rates = np.array([1.5, 0.3], np.float32)
     exact = -np.sum(y0) * np.exp(-rates)
     np.testing.assert_allclose(sagax.vmap(sagax.grad(last))(rates), exact, rtol=1e-5)
     twice = sagax.jit(sagax.vmap(sagax.vmap(sagax.grad(last))))(rates[None])
