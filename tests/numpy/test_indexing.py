@@ -659,3 +659,16 @@ def test_getitem_takes_what_get_takes():
     x = jnp.arange(4.0)
     assert getitem(x, 9, mode="fill", fill_value=5) == 5.0
     assert getitem(x, -1, wrap_negative_indices=False) == 0.0
+
+
+def test_great_unsigned_indices_are_out_of_bounds():
+    x, i = np.arange(12.0).reshape(3, 4), np.array([1, 2**31, 2**32 - 1], np.uint32)
+    last = np.take(x, i.astype(np.int64), 1, mode="clip")
+    for f in (
+        lambda i: jnp.take(x, i, 1, mode="clip"),
+        lambda i: jnp.asarray(x).at[:, i].get(mode="clip"),
+    ):
+        np.testing.assert_array_equal(f(jnp.asarray(i)), last)
+        np.testing.assert_array_equal(sagax.jit(f)(i), last)
+    filled = sagax.jit(lambda i: jnp.take(x, i, 1))(i)
+    assert np.isnan(filled).tolist() == [[False, True, True]] * 3

@@ -268,3 +268,18 @@ def test_a_complete_qr_whose_reflections_are_identities_has_finite_derivatives()
     # Q stays orthogonal: Q^T dQ is skew
     inside = np.asarray(found).reshape(4, 4, 8)
     np.testing.assert_allclose(inside + inside.swapaxes(0, 1), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_determinants_by_qr_have_derivatives(dtype):
+    x = np.random.default_rng(0).normal(size=(4, 4)).astype(dtype)
+    if dtype == np.complex64:
+        x = x + 1j * x[::-1] ** 2
+    dx = x.T * x
+    with_qr = sagax.jvp(lambda a: snp.linalg.slogdet(a, method="qr"), (x,), (dx,))
+    h = 1e-6
+    exact = np.linalg.slogdet(x.astype(complex))
+    moved = np.linalg.slogdet(x.astype(complex) + h * dx)
+    change = with_qr[1]
+    np.testing.assert_allclose(change.logabsdet, (moved[1] - exact[1]) / h, rtol=1e-3)
+    np.testing.assert_allclose(change.sign, (moved[0] - exact[0]) / h, atol=1e-3)

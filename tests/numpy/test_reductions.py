@@ -366,3 +366,17 @@ def test_covariances_are_not_computed_in_integers():
     for f in (snp.cov, snp.corrcoef):
         with pytest.raises(ValueError, match="must be a subclass of float or complex"):
             f(snp.eye(3), dtype="int32")
+
+
+def test_a_row_without_rowvar_has_a_variable_for_each_column():
+    row = np.array([[0.1, 0.2, 0.3]], np.float32)
+    assert snp.cov(row, rowvar=False).shape == (3, 3) == snp.corrcoef(row, rowvar=False).shape
+    assert np.isnan(snp.cov(row, rowvar=False)).all()
+
+
+@pytest.mark.parametrize("q", [np.nan, np.inf, -np.inf])
+def test_quantiles_that_are_no_numbers_are_nan(q):
+    x = snp.arange(4.0)
+    for f in (snp.quantile, snp.nanquantile, snp.percentile):
+        assert np.isnan(f(x, q)), f
+        assert np.isnan(sagax.jit(f)(x, q)), f

@@ -159,7 +159,8 @@ def _masked_assignment(arr: Any, mask: Any, vals: Any) -> Array:
     rank = cumsum(structural.convert(chosen, dtypes.int32)) - 1
     values = getitem(vals, (clip(rank, 0) % vals.shape[0],), wrap_negative_indices=False)
     values = structural.convert_given(values, arr.dtype)
-    return structural.reshape(where(chosen, values, ravel(arr)), arr.shape)
+    out = structural.reshape(where(chosen, values, ravel(arr)), arr.shape)
+    return structural.convert(out, arr.dtype, arr.weak_type)
 
 
 # choose -------------------------------------------------------------------------------------------

@@ -300,6 +300,7 @@ def _quantiles(
     static_q = None
     if isinstance(q, (int, float, np.number)) and weights is None and not skip_nan:
         static_q = float(q) / scale
+        static_q = static_q if math.isfinite(static_q) else None
     arrays = [a] if static_q is not None else [a, q]
     return _quantiles_of(
         *arrays, *([] if weights is None else [weights]), static_q=static_q, axes=axes, method=method,
@@ -484,7 +485,7 @@ def _neighbors(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, A
         return nearest, nearest, weight * 0
     if method == "midpoint":
         return low, high, m.choose(weight == 0, weight, weight * 0 + 0.5)
-    return low, high, weight
+    return low, high, weight + q * 0  # NaN if q is NaN or infinite
 
 
 def _steps(q: Any, n: Any, method: str, m: _Arithmetic) -> tuple[Any, Any, Any]:
@@ -614,7 +615,7 @@ def _variables(x: Any, rowvar: bool) -> Any:
     x = _base.as_array("cov", x)
     if x.ndim < 2:
         return reshape(x, (1, -1))
-    return x if rowvar or x.shape[0] == 1 else x.T
+    return x if rowvar else x.T
 
 
 def _sample_weights(name: str, weights: Any, samples: Any, position: int) -> Any:

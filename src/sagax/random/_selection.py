@@ -359,7 +359,7 @@ def choice(
     typed = typed_key(name, key)
     shape = shape_of(name, shape)
     aval = _population_aval(name, "a", a)
-    axis = canonical_axis(axis, aval.ndim or 1, name)
+    axis = canonical_axis(axis, aval.ndim, name) if aval.ndim else 0  # numbers have no axis
     n = aval.shape[axis] if aval.ndim else _size(name, "a", a)
     count = math.prod(shape)
     if n < 1 and count:

@@ -74,6 +74,8 @@ def fft(x: Any, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Any:
             expected="real numbers for a transform of type RFFT",
             fix="take x.real, or the transform of type FFT",
         )
+    elif dtype_predicates.is_narrow_float(aval.dtype) and kind in (FftType.FFT, FftType.IFFT):
+        x = convert(x, np.dtype(np.float32))
     dtype = aval_of(x).dtype
     if not dtype_predicates.is_complex(dtype) and dtype not in (np.float32, np.float64):
         raise ArgumentValueError(

@@ -178,10 +178,13 @@ def _(
         )
     parts = _Ragged.of(ragged_dot_dimension_numbers, lhs, rhs)
     dense, numbers = parts.without_groups(rhs)
-    dtype = preferred_element_type or lhs.dtype
     product = dot_general_p.abstract_eval(
         (lhs, dense),
-        {"dimension_numbers": numbers, "precision": precision, "preferred_element_type": dtype},
+        {
+            "dimension_numbers": numbers,
+            "precision": precision,
+            "preferred_element_type": preferred_element_type,
+        },
     )
     if sizes.ndim == 0:
         raise ShapeError.about(function, "group_sizes", sizes, "at least one dimension")
@@ -204,7 +207,7 @@ def _(
             expected=f"size {count} along dimension {parts.group}, as group_sizes has",
         )
     shape = (count, *product.shape) if parts.kind == "contracting" else product.shape
-    return intern_aval(shape, dtype, False, None)
+    return intern_aval(shape, product.dtype, False, None)
 
 
 @ragged_dot_general_p.show
@@ -284,7 +287,7 @@ def _(
     preferred_element_type: Any,
 ) -> Any:
     parts = _Ragged.of(ragged_dot_dimension_numbers, aval_of(lhs), aval_of(rhs))
-    out = preferred_element_type or aval_of(lhs).dtype
+    out = preferred_element_type
     lc, rc, lb, rb = parts.lhs_contract, parts.rhs_contract, parts.lhs_batch, parts.rhs_batch
 
     def up(numbers: Sequence[int]) -> tuple:

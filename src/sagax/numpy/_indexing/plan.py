@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sagax._src.core import dims
+from sagax._src.core import dims, dtype_predicates
 from sagax._src.core.trace import evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.frozen_class import record
-from sagax._src.primitives.arithmetic import add, mul
+from sagax._src.primitives.arithmetic import add, min, mul
 from sagax._src.primitives.gathering import GatherDimensionNumbers
 from sagax._src.primitives.makers import scalar_like
 from sagax._src.primitives.scattering import ScatterDimensionNumbers
@@ -127,7 +127,12 @@ def traced(value: Any, dtype: Any) -> Any:
         return line if type(start) is int and start == 0 else add(line, traced(start, dtype))
     if dims.is_dim(value):
         value = size_as_value(value)
-    return value if aval_of(value).dtype == dtype else convert(value, dtype)
+    have = aval_of(value).dtype
+    if have == dtype:
+        return value
+    if dtype_predicates.is_unsigned(have) and have.itemsize >= dtype.itemsize:
+        value = min(value, scalar_like(np.iinfo(dtype).max, have))  # out of bounds, and stays so
+    return convert(value, dtype)
 
 
 def plan_of(shape: tuple, index: Index) -> Plan:

@@ -243,16 +243,23 @@ def _slogdet(a: Any) -> tuple:
 @_slogdet.defjvp
 @_base.promotes_freely
 def _(primals: tuple, tangents: tuple) -> tuple:
+    packed, pivots, order = lu(*primals)
+    parity = _parity(pivots).astype(packed.dtype)
+    found = _sign_and_log(diagonal(packed, 0, -2, -1), parity)
+    return _with_change(found, (packed, pivots, order), *tangents)
+
+
+def _with_change(found: tuple, factors: tuple, da: Any) -> tuple:
+    """Return sign and logarithm of a determinant, and their changes, by the factors that `lu` gives."""
     # d log det = tr(a^-1 da): its real part changes the size, its imaginary part turns the sign
-    (a,), (da,) = primals, tangents
-    packed, pivots, order = lu(a)
-    sign, size = _sign_and_log(diagonal(packed, 0, -2, -1), _parity(pivots).astype(a.dtype))
-    change = trace(_solved((packed, pivots, order), da), 0, -2, -1)
-    if dtypes.is_complex(a.dtype):
-        return (sign, size), (sign * (1j * imag(change)).astype(a.dtype), real(change))
+    sign, size = found
+    change = trace(_solved(factors, da), 0, -2, -1)
+    if dtypes.is_complex(da.dtype):
+        return (sign, size), (sign * (1j * imag(change)).astype(da.dtype), real(change))
     return (sign, size), (change * 0, change)
 
 
+@custom_jvp
 def _slogdet_qr(a: Any) -> tuple:
     vectors, factors = qr(a, "raw")
     # each Householder reflection I - t v v^H has the determinant 1 - t v^H v
@@ -261,6 +268,12 @@ def _slogdet_qr(a: Any) -> tuple:
     norms = 1 + real(sum_along(below * conj(below), -2))
     reflections = prod(1 - factors * norms.astype(factors.dtype), -1)
     return _sign_and_log(diagonal(lower, 0, -2, -1), reflections)
+
+
+@_slogdet_qr.defjvp
+@_base.promotes_freely
+def _(primals: tuple, tangents: tuple) -> tuple:
+    return _with_change(_slogdet_qr(*primals), tuple(lu(*primals)), *tangents)
 
 
 # least squares ------------------------------------------------------------------------------------

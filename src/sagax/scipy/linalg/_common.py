@@ -16,6 +16,11 @@ def arrays(function: str, *args: Any) -> list[Any]:
     return [_base.as_array(function, x) for x in _base.promote_inexact(function, *operands)]
 
 
+def listed(*args: Any) -> list[Any]:
+    """Convert lists, which some functions take as in jax, to arrays."""
+    return [snp.asarray(x) if isinstance(x, (list, tuple)) else x for x in args]
+
+
 def square(function: str, a: Array) -> None:
     """Check that `a` holds square matrices, or raise ArgumentValueError."""
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:

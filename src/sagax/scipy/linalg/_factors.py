@@ -31,7 +31,7 @@ def lu(
     Array([[0., 2.],
            [1., 3.]], dtype=float32)
     """
-    (a,) = _common.arrays("scipy.linalg.lu", a)
+    (a,) = _common.arrays("scipy.linalg.lu", *_common.listed(a))
     packed, _, order = _lax.lu(a)
     m, n = a.shape[-2:]
     k = min(m, n)
@@ -66,7 +66,7 @@ def qr(
            [4., 2.]], dtype=float32)
     """
     check_choice("scipy.linalg.qr", "mode", mode, ("full", "r", "economic"))
-    (a,) = _common.arrays("scipy.linalg.qr", a)
+    (a,) = _common.arrays("scipy.linalg.qr", *_common.listed(a))
     found = _lax.qr(a, pivoting=pivoting, full_matrices=mode != "economic")
     return tuple(found[1:]) if mode == "r" else tuple(found)
 
@@ -120,9 +120,7 @@ def svd(
     Array([4., 3.], dtype=float32)
     """
     check_choice("scipy.linalg.svd", "lapack_driver", lapack_driver, ("gesdd", "gesvd"))
-    if isinstance(a, (list, tuple)):
-        a = snp.asarray(a)
-    (a,) = _common.arrays("scipy.linalg.svd", a)
+    (a,) = _common.arrays("scipy.linalg.svd", *_common.listed(a))
     found = _linalg.svd(a, full_matrices=full_matrices, compute_uv=compute_uv)
     return tuple(found) if compute_uv else found
 
@@ -158,11 +156,11 @@ def eigh(
         )
     check_choice("scipy.linalg.eigh", "type", type, (1, 2, 3))
     if b is None:
-        (a,) = _common.arrays("scipy.linalg.eigh", a)
+        (a,) = _common.arrays("scipy.linalg.eigh", *_common.listed(a))
         _common.square("scipy.linalg.eigh", a)
         v, w = _lax.eigh(a, lower=lower)
         return w if eigvals_only else (w, v)
-    a, b = _common.arrays("scipy.linalg.eigh", a, b)
+    a, b = _common.arrays("scipy.linalg.eigh", *_common.listed(a, b))
     _common.square("scipy.linalg.eigh", a)
     _common.square("scipy.linalg.eigh", b)
     triangle = snp.tril(a, -1) if lower else snp.triu(a, 1)

@@ -65,7 +65,7 @@ def solve_triangular(
     Array([1., 2.], dtype=float32)
     """
     check_choice("scipy.linalg.solve_triangular", "trans", trans, tuple(_TRANS))
-    a, b, vectors = _common.system("scipy.linalg.solve_triangular", a, b)
+    a, b, vectors = _common.system("scipy.linalg.solve_triangular", *_common.listed(a, b))
     x = _triangular(a, b, _TRANS[trans], lower, unit_diagonal)
     return x[..., 0] if vectors else x
 
@@ -129,7 +129,7 @@ def cholesky(
     Array([[2., 0.],
            [1., 2.]], dtype=float32)
     """
-    (a,) = _common.arrays("scipy.linalg.cholesky", a)
+    (a,) = _common.arrays("scipy.linalg.cholesky", *_common.listed(a))
     _common.square("scipy.linalg.cholesky", a)
     return _cholesky(a, lower)
 
@@ -155,7 +155,7 @@ def cho_solve(
     Array([2.], dtype=float32)
     """
     c, lower = _two("scipy.linalg.cho_solve", "c_and_lower", c_and_lower, "cho_factor")
-    c, b, vectors = _common.system("scipy.linalg.cho_solve", c, b)
+    c, b, vectors = _common.system("scipy.linalg.cho_solve", *_common.listed(c, b))
     x = _cho_solved(c, bool(lower), b)
     return x[..., 0] if vectors else x
 
@@ -168,9 +168,7 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
     >>> linalg.lu_factor(snp.array([[0.0, 2.0], [1.0, 3.0]]))[1]
     Array([1, 1], dtype=int32)
     """
-    if isinstance(a, (list, tuple)):
-        a = snp.asarray(a)
-    (a,) = _common.arrays("scipy.linalg.lu_factor", a)
+    (a,) = _common.arrays("scipy.linalg.lu_factor", *_common.listed(a))
     packed, pivots, _ = _lax.lu(a)
     return packed, pivots
 
@@ -192,7 +190,7 @@ def lu_solve(
     """
     check_choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
     packed, pivots = _two("scipy.linalg.lu_solve", "lu_and_piv", lu_and_piv, "lu_factor")
-    packed, b, vectors = _common.system("scipy.linalg.lu_solve", packed, b)
+    packed, b, vectors = _common.system("scipy.linalg.lu_solve", *_common.listed(packed, b))
     n = packed.shape[-1]
     order = _lax.lu_pivots_to_permutation(snp.asarray(pivots), n)
     batch = snp.broadcast_shapes(order.shape[:-1], b.shape[:-2])

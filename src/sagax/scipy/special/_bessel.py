@@ -139,8 +139,7 @@ def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
     Array([1., 0.], dtype=float32)
     """
     v, n_iter = _whole("v", v), _whole("n_iter", n_iter)
-    (z,) = promote_inexact("bessel_jn", as_operand("bessel_jn", z))
-    z = snp.asarray(z)
+    (z,) = promote_inexact("bessel_jn", as_operand("bessel_jn", snp.asarray(z)))
     if dtypes.kind(dtype_of(z)) != "f":
         raise DtypeError(function="bessel_jn", got=z, expected="real numbers")
     narrow = dtypes.itemsize(dtype_of(z)) < 4

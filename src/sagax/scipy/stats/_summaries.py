@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 from sagax._src.api.vmap import vmap
-from sagax._src.core import dims
+from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.shaping import size_as_value
@@ -110,7 +110,10 @@ def rankdata(
         return first if method == "min" else last
 
     def one(row: Array) -> Array:
-        return ranks(row).astype(float)
+        found = ranks(row).astype(float)
+        if not dtypes.is_inexact(row.dtype):
+            return found
+        return snp.where(snp.isnan(row).any(), snp.nan, found)
 
     x = _base.as_array("rankdata", a)
     axis = None if axis is None else one_axis("rankdata", axis, x.ndim)

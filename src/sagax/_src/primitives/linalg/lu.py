@@ -83,7 +83,7 @@ def _(pivots: ShapedArray, *, permutation_size: Any) -> ShapedArray:
         raise ArgumentValueError.about(
             name, "permutation_size", permutation_size, f"at least {size}, the number of pivots"
         )
-    return intern_aval((*pivots.shape[:-1], permutation_size), _I32, False, None)
+    return intern_aval((*pivots.shape[:-1], permutation_size), _I32, pivots.weak_type, None)
 
 
 @lu_pivots_to_permutation_p.reference
