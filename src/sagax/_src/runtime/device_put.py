@@ -349,8 +349,7 @@ def make_array_from_single_device_arrays(
             expected="arrays of one dtype",
         )
     found = parts[0].dtype if parts else dtypes.canonicalize(dtype, _thread.settings.x64)
-    weak = bool(parts) and all(p.weak_type for p in parts)
-    aval = intern_aval(shape, found, weak, None)
+    aval = intern_aval(shape, found, False, None)
     return _assembled(aval, sharding, [p.buffer() for p in parts])
 
 
