@@ -22,7 +22,6 @@ CASES = bad_input.load()
 INTENDED = {
     # In jax the class is an accident: the mistake surfaces somewhere inside.
     "branches/cond_pred_key": "raises TypeError",
-    "linear/transpose_of_square": "raises TypeError",
     "values/compiler_options_text": "raises TypeError",
     "custom/jvp_nondiff_beyond": "raises ValueError",
     "custom/vjp_nondiff_beyond": "raises ValueError",
