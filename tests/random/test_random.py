@@ -679,6 +679,15 @@ def test_complex_lognormal():
     np.testing.assert_allclose(drawn, expected, rtol=1e-6)
 
 
+def test_variates_of_one_key_compile_without_a_complaint_of_xla(capfd):
+    """XLA moved the broadcast of the key behind the cipher until it gave up, and said so on stderr."""
+    key, a = random.key(0), snp.array([1.5, 2.0, 0.5])
+    mapped = sagax.jit(sagax.vmap(lambda p: random.loggamma(key, p)))(a)
+    alone = [random.loggamma(key, p) for p in a]
+    np.testing.assert_allclose(mapped, alone, rtol=1e-6)
+    assert "stuck" not in capfd.readouterr().err
+
+
 def test_gamma_variates_of_a_batch_have_derivatives():
     """Those of each key alone, whichever is mapped."""
     keys = sagax.random.split(sagax.random.key(0), 3)

@@ -109,6 +109,9 @@ def _(axis: Any, args: Sequence[Any], in_dims: Sequence[Any], **params: Any) -> 
         broadcast(x, (axis.size,)) if d is None else moveaxis(x, d, 0)
         for x, d in zip(args, in_dims, strict=True)
     ]
+    if in_dims[0] is None:
+        # XLA would move the broadcast behind the cipher, an operation in each run of its simplifier, and give up
+        leading[0] = optimization_barrier(leading[0])
     return random_gamma_p.bind(*leading, **params), 0
 
 

@@ -8,6 +8,7 @@ value may vary, and a result that is not sharded along an axis is assumed to be 
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from itertools import compress
@@ -315,12 +316,17 @@ def _evaluate(*args: Any, name: str, **params: Any) -> list:
 def _as_written(x: Any, spec: Any) -> Any:
     """Return the array with the sharding of `out_specs` as a user wrote it, where the engine says it otherwise."""
     have = x._device
-    if type(have) is not NamedSharding or have.spec == spec or type(spec) is not PartitionSpec:
+    if type(have) is not NamedSharding or type(spec) is not PartitionSpec or have.spec == spec:
         return x
+    written = _equivalent(have, spec, x.ndim)
+    return x if written is None else type(x)(x.aval, x._host, x._buffer, written)
+
+
+@functools.lru_cache(maxsize=1024)
+def _equivalent(have: NamedSharding, spec: PartitionSpec, ndim: int) -> NamedSharding | None:
+    """Return the sharding by `spec` where it splits an array as `have` does."""
     written = NamedSharding(have.mesh, spec, memory_kind=have._memory_kind)
-    if not written.is_equivalent_to(have, x.ndim):
-        return x
-    return type(x)(x.aval, x._host, x._buffer, written)
+    return written if written.is_equivalent_to(have, ndim) else None
 
 
 shard_map_p.impl = _evaluate

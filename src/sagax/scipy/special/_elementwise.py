@@ -58,6 +58,13 @@ def special(
         core = with_slopes(wide, slopes, name) if slopes else wide
         compiled = jit(core)
 
+        def strongly(*xs: Any) -> Any:
+            # within the compiled function, where the conversion of a number is free
+            return core(*[convert(x, dtype_of(x)) for x in xs])
+
+        strongly.__name__ = strongly.__qualname__ = name
+        compiled_strongly = jit(strongly)
+
         @functools.wraps(body)
         def call(*args: Any) -> Any:
             if lists:
@@ -67,7 +74,7 @@ def special(
             if dtypes.kind(dtype_of(xs[0])) not in kinds:
                 raise DtypeError(function=name, got=xs[0], expected="real numbers")
             if strong or (weak_if_all_are and not all(aval_of(x).weak_type for x in operands)):
-                xs = [convert(x, dtype_of(x)) for x in xs]
+                return compiled_strongly(*xs)
             return compiled(*xs)
 
         call.formula = core  # type: ignore[attr-defined]
