@@ -612,3 +612,58 @@ def test_operations_of_symbolic_sizes(layout, name):
         "in order": dense @ x,
     }[name]
     close(e.call(made.data, made.indices, ends, x), expected)
+
+
+_ROW_LENGTHS = {
+    "even": [40] * 30,
+    "one long": [3] * 10 + [600] + [0] * 19,
+    "long ones at the ends": [300, *[0] * 28, 300],
+    "few": [1, 0, 2] * 10,
+    "all in the last": [0] * 29 + [500],
+}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex64", "bfloat16", "bool"])
+@pytest.mark.parametrize("lengths", list(_ROW_LENGTHS))
+def test_rows_of_all_lengths_by_a_vector(lengths, dtype):
+    """Windows hold a row of mean length; what longer ones hold beyond is not lost, nor counted twice."""
+    counts = np.array(_ROW_LENGTHS[lengths])
+    rng = np.random.default_rng(len(lengths))
+    size = 700
+    rows = np.repeat(np.arange(len(counts)), counts).astype(np.int32)
+    columns = np.concatenate([np.sort(rng.permutation(size)[:c]) for c in counts]).astype(np.int32)
+    data = rng.integers(-2, 3, len(rows)).astype(dtype)
+    x = rng.integers(-2, 3, size).astype(dtype)
+    dense = np.zeros((len(counts), size), dtype)
+    dense[rows, columns] = data
+    wide = dense.astype("float64" if dtype == "bfloat16" else dense.dtype)
+    expected = wide @ x.astype(wide.dtype)
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    order = {"indices_sorted": True, "unique_indices": True}
+    # elements before the first row, behind the last one, and of columns that do not exist
+    more = np.array([[-1, 2], [len(counts), 1]], np.int32)
+    padded = np.concatenate([more[:1], np.stack([rows, columns], -1), more[1:]])
+    beyond = np.where(columns == columns[0], size + 3, columns)
+    without = wide.copy()
+    without[:, columns[0]] = 0
+    one = np.ones(1, dtype)
+    matrices = [
+        (sparse.BCSR((data, columns, starts), shape=dense.shape), expected),
+        (sparse.BCOO((data, np.stack([rows, columns], -1)), shape=dense.shape, **order), expected),
+        (sparse.BCOO((np.concatenate([one, data, one]), padded), shape=dense.shape, **order), expected),
+        (sparse.BCSR((data, beyond, starts), shape=dense.shape), without @ x.astype(wide.dtype)),
+    ]  # fmt: skip
+    for matrix, product in matrices:
+        found = sagax.jit(lambda m, x: m @ x)(matrix, snp.asarray(x))
+        assert found.dtype == snp.asarray(x).dtype
+        np.testing.assert_array_equal(np.asarray(found).astype(product.dtype), product)
+    matrix = matrices[1][0]
+    if dtype == "float32":
+        stack = snp.stack([snp.asarray(x), 2 * snp.asarray(x)])
+        both = sagax.vmap(lambda x: matrix @ x)(stack)
+        np.testing.assert_array_equal(both, [expected, 2 * expected])
+        weights = rng.integers(-2, 3, len(counts)).astype(dtype)
+        slope = sagax.jit(sagax.grad(lambda x: weights @ (matrix @ x)))(snp.asarray(x))
+        np.testing.assert_array_equal(slope, weights @ dense)
+        of_data = sagax.grad(lambda d: weights @ (matrix._with_data(d) @ x))(snp.asarray(data))
+        np.testing.assert_array_equal(of_data, weights[rows] * x[columns])

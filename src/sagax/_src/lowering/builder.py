@@ -641,9 +641,15 @@ class Builder:
             out = composite(*xs, **params)
             return out if primitive.multiple_results else [out]
 
-        jaxpr, consts = stage(fun, [x.aval for x in operands])
-        outs = self.inline(jaxpr, operands, [self.constant(c) for c in consts])
+        outs = self.inline_function(fun, operands)
         return outs if primitive.multiple_results else outs[0]
+
+    def inline_function(
+        self, fun: Callable[..., Sequence[Any]], operands: Sequence[Value]
+    ) -> list[Value]:
+        """Append the equations of a function of arrays that returns a sequence of them."""
+        jaxpr, consts = stage(fun, [x.aval for x in operands])
+        return self.inline(jaxpr, operands, [self.constant(c) for c in consts])
 
     def call(self, jaxpr: Jaxpr, args: Sequence[Value], name: str) -> list[Value]:
         """Call the (shared) function of a jaxpr."""

@@ -123,9 +123,6 @@ class JAXSparse(SparseOperand):
     def __pos__(self) -> Any:
         return self
 
-    @abc.abstractmethod
-    def _with_data(self, data: Any) -> Any: ...
-
     def _scaled(self, other: Any, function: Any) -> Any:
         if isinstance(other, JAXSparse) or (is_operand(other) and snp.ndim(other)):
             return function(self._bcoo(), other)

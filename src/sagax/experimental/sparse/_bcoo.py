@@ -129,10 +129,8 @@ class BCOO(JAXSparse):
         count = snp.arange(self.shape[0] + 1, dtype=rows.dtype)
         return self.data, snp.searchsorted(rows, count), columns
 
-    def _ordered_coordinates(self) -> tuple | None:
-        if self.n_batch or self.n_dense or self.ndim != 2 or not self.indices_sorted:
-            return None
-        return self.data, self.indices
+    def _row_indices(self) -> Any:
+        return self.indices[:, 0]
 
     def _bcoo(self) -> BCOO:
         return self

@@ -34,18 +34,13 @@ from sagax.experimental.sparse._elements import (
     sparse_primitive,
     typed,
 )
-from sagax.experimental.sparse._operands import SparseOperand, wrong
+from sagax.experimental.sparse._operands import SparseOperand, rows_of, wrong
 from sagax.experimental.sparse._products import bcoo_dot_general, contract, product_aval
 
 
 def _pointers(rows: Any, count: int) -> Any:
     """Return where each row starts among sorted row numbers."""
     return snp.searchsorted(rows, snp.arange(count + 1, dtype=rows.dtype)).astype(rows.dtype)
-
-
-def _rows_of(indptr: Any, nse: int) -> Any:
-    """Return the row of each element; the number of rows for padding."""
-    return (snp.searchsorted(indptr, snp.arange(nse), side="right") - 1).astype(indptr.dtype)
 
 
 # BCSR -----------------------------------------------------------------------------------------------
@@ -122,7 +117,7 @@ class BCSR(JAXSparse):
 
     def to_bcoo(self) -> BCOO:
         """Return the same array as a BCOO."""
-        rows = batched(lambda p: _rows_of(p, self.nse), self.indptr.ndim - 1, self.indptr)
+        rows = batched(lambda p: rows_of(p, self.nse), self.indptr.ndim - 1, self.indptr)
         rows = snp.broadcast_to(rows, self.indices.shape)
         indices = snp.stack([rows, self.indices], -1)
         return BCOO._like(self.data, indices, self.shape, self.indices_sorted, self.unique_indices)
@@ -318,7 +313,7 @@ class CSR(JAXSparse):
         return csr_fromdense(mat, nse=nse, index_dtype=index_dtype)
 
     def _bcoo(self) -> BCOO:
-        rows = _rows_of(self.indptr, self.nse)
+        rows = rows_of(self.indptr, self.nse)
         return BCOO._like(self.data, snp.stack([rows, self.indices], -1), self.shape)
 
     def _with_data(self, data: Any) -> Any:
@@ -358,7 +353,7 @@ class CSC(CSR):
         return csr_fromdense(snp.asarray(mat).T, nse=nse, index_dtype=index_dtype).transpose()
 
     def _bcoo(self) -> BCOO:
-        columns = _rows_of(self.indptr, self.nse)
+        columns = rows_of(self.indptr, self.nse)
         return BCOO._like(self.data, snp.stack([self.indices, columns], -1), self.shape)
 
     def todense(self) -> Array:

@@ -30,6 +30,10 @@ class SparseOperand(abc.ABC):
     def _bcoo(self) -> Any:
         """Return the same array as a BCOO."""
 
+    @abc.abstractmethod
+    def _with_data(self, data: Any) -> Any:
+        """Return the array with other elements at the same places."""
+
     def _dot(self, other: Any, numbers: Any, preferred: Any) -> Any:
         """Return the product with a dense or sparse array, with the numbers of `lax.dot_general`."""
         return self._bcoo()._dot(other, numbers, preferred)
@@ -38,9 +42,15 @@ class SparseOperand(abc.ABC):
         """Return (data, row pointers, column indices) of a matrix whose rows are in order; None for others."""
         return None
 
-    def _ordered_coordinates(self) -> tuple | None:
-        """Return (data, indices) of a matrix whose coordinates are in order; None for others."""
-        return None
+    def _row_indices(self) -> Any:
+        """Return the row of each element of a matrix."""
+        return self._bcoo().indices[:, 0]
+
+
+def rows_of(indptr: Any, nse: Any) -> Any:
+    """Return the row of each element, which is the number of rows that end before it."""
+    ends = snp.zeros(nse + 1, indptr.dtype).at[indptr[1:]].add(1, mode="drop")
+    return snp.cumsum(ends)[:nse].astype(indptr.dtype)
 
 
 def lie_within(indices: Any, sizes: Any) -> Any:

@@ -16,7 +16,8 @@ from sagax._src.core.samples import Sample, f32
 from sagax._src.core.value import Array
 from sagax.experimental.sparse._elements import sparse_primitive, typed
 from sagax.experimental.sparse._operands import SparseOperand, columns_of, lie_within, wrong
-from sagax.experimental.sparse._rows import rows_product, vector_product
+from sagax.experimental.sparse._rows import rows_product
+from sagax.experimental.sparse._vector_product import vector_product
 from sagax.ops import segment_sum
 
 Numbers = tuple[tuple[Sequence[int], Sequence[int]], tuple[Sequence[int], Sequence[int]]]
@@ -103,20 +104,17 @@ def _by_rows(lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence) -> Ar
     ):
         return None
     rhs = snp.asarray(rhs)
-    ordered = lhs._ordered_coordinates() if rhs.ndim == 1 else None
-    if ordered is not None:
-        if not lhs.nse or not _fits_int32(lhs.shape):
-            return None
-        data, (rows, columns) = ordered[0], columns_of(ordered[1])
-        dtype = snp.result_type(data, rhs)
-        return vector_product(data.astype(dtype), rows, columns, rhs.astype(dtype), lhs.shape[0])
-    rows = lhs._compressed_rows()
-    if rows is None or not lhs.nse:
+    ordered = lhs._compressed_rows()
+    if ordered is None or not lhs.nse or not rhs.size or not _fits_int32(lhs.shape):
         return None
-    data, indptr, indices = rows
+    data, indptr, indices = ordered
     dtype = snp.result_type(data, rhs)
-    if not rhs.size or not _fits_int32(lhs.shape):
-        return None
+    if dtype == np.bool_:
+        counts = _by_rows(lhs._with_data(data.astype(np.int32)), rhs, lc, rc, lb)
+        return None if counts is None else counts > 0
+    if rhs.ndim == 1:
+        rows = lhs._row_indices()
+        return vector_product(data.astype(dtype), rows, indices, indptr, rhs.astype(dtype))
     others = [n for i, n in enumerate(rhs.shape) if i != rc[0]]
     flat = snp.moveaxis(rhs, rc[0], 0).reshape(rhs.shape[rc[0]], -1).astype(dtype)
     inside = (indices >= 0) & (indices < lhs.shape[1])

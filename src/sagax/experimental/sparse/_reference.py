@@ -198,3 +198,13 @@ def row_sums(values: np.ndarray, rows: np.ndarray, *, count: int) -> np.ndarray:
         if row < count:
             out[row] += value
     return out
+
+
+def vector_product(
+    data: np.ndarray, rows: np.ndarray, columns: np.ndarray, starts: np.ndarray, x: np.ndarray
+) -> np.ndarray:
+    out = np.zeros(len(starts) - 1, data.dtype)
+    for value, row, column in zip(data, rows, columns, strict=True):
+        if row < len(out) and column < len(x):
+            out[row] += value * x[column]
+    return out

@@ -23,6 +23,7 @@ from sagax._src.core.value import aval_of
 from sagax._src.primitives.identities import optimization_barrier
 from sagax._src.primitives.makers import add_tangents
 from sagax._src.primitives.structural import linear_rules
+from sagax.experimental.sparse._operands import rows_of
 from sagax.numpy._indexing.update import IndexUpdateHelper as at
 
 _COLUMNS = 8
@@ -41,22 +42,14 @@ def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
 def _(data: Any, indptr: Any, indices: Any, x: Any) -> Any:
     data, indptr, x = map(snp.asarray, (data, indptr, x))
     values = data[:, None] * at(x)[indices].get(mode="clip")
-    return row_sums_p.bind(
-        values, _row_of_each(indptr, aval_of(data)), count=aval_of(indptr).shape[0] - 1
-    )
-
-
-def _row_of_each(indptr: Any, data: Any) -> Any:
-    """Return the row of each stored element: the number of rows that end before it."""
-    n = data.shape[0]
-    ends = at(snp.zeros(n + 1, np.int32))[indptr[1:]].add(1, mode="drop")
-    return snp.cumsum(ends)[:n]
+    rows = rows_of(indptr, aval_of(data).shape[0])
+    return row_sums_p.bind(values, rows, count=aval_of(indptr).shape[0] - 1)
 
 
 @rows_product_p.transpose
 def _(ct: Any, data: Any, indptr: Any, indices: Any, x: Any) -> tuple:
     ct, indptr = snp.asarray(ct), snp.asarray(indptr)
-    rows = _row_of_each(indptr, data.aval if is_linear(data) else aval_of(data))
+    rows = rows_of(indptr, (data.aval if is_linear(data) else aval_of(data)).shape[0])
     if is_linear(data):
         found = at(ct)[rows].get(mode="fill", fill_value=0) * at(snp.asarray(x))[indices].get(
             mode="clip"
@@ -148,7 +141,8 @@ def _(values: Any, rows: Any, *, count: int) -> Any:
     """Add up blocks of elements first: XLA's scatter takes several nanoseconds for each element."""
     values, rows = snp.asarray(values), snp.asarray(rows)
     n, rest = aval_of(values).shape[0], aval_of(values).shape[1:]
-    total = snp.zeros((count, *rest), aval_of(values).dtype)
+    dtype = aval_of(values).dtype
+    total = snp.zeros((count, *rest), dtype)
     known = isinstance(n, int) and isinstance(count, int)  # not symbolic
     size = _elements_of_a_block(n, count) if known else 1
     blocks = n // size
@@ -158,7 +152,9 @@ def _(values: Any, rows: Any, *, count: int) -> Any:
     cut, row = values[:whole].reshape(blocks, size, *rest), rows[:whole].reshape(blocks, size)
     # barriers: XLA would compute the operands of a scatter anew for each of its elements
     first, last = optimization_barrier((row[:, 0], row[:, -1]))
-    sums, of_block = optimization_barrier((cut.sum(1), snp.where(first == last, first, count)))
+    sums, of_block = optimization_barrier(
+        (cut.sum(1, dtype=dtype), snp.where(first == last, first, count))
+    )
     total = at(total)[of_block].add(sums, mode="drop")
     # blocks of several rows: those in which a row begins, or what is dropped, each of them once
     block = snp.searchsorted(first, snp.arange(1, count + 1, dtype=first.dtype)) - 1
@@ -178,11 +174,3 @@ row_sums_p.samples = [
     Sample(f32(5, 2), np.array([0, 1, 1, 1, 3], np.int32), count=3),
     Sample(f32(400), np.arange(400, dtype=np.int32) // 150, count=3),
 ]
-
-
-def vector_product(data: Any, rows: Any, columns: Any, x: Any, count: int) -> Any:
-    """Multiply a matrix with `count` rows by a vector; `rows` are in order, and drop if out of bounds."""
-    found = at(x)[columns].get(mode="clip")
-    values = snp.where((columns >= 0) & (columns < x.shape[0]), data * found, 0)
-    rows = snp.where(rows < 0, count, rows)
-    return row_sums_p.bind(values, rows, count=count)
