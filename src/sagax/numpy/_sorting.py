@@ -351,18 +351,17 @@ def _bisect(a: Any, v: Any, *, side: str) -> Array:
     a, v = (_base.as_array("searchsorted", x) for x in (a, v))
     size = a.aval.shape[0]
     aval = intern_aval(v.aval.shape, _index_dtype_for(size), False, None)
-    low, high = structural.full_of(aval, 0), structural.full_of(aval, size)
-    for _ in range(size.bit_length()):
-        middle = arithmetic.add(low, arithmetic.div(arithmetic.sub(high, low), 2))
-        # a search that has ended has low == high, perhaps past the end: then nothing may change
-        there = getitem(a, (arithmetic.min(middle, size - 1),), wrap_negative_indices=False)
-        after = before(there, v) if side == "left" else bitwise_not(before(v, there))
-        after = bitwise_and(after, comparison.lt(low, high))
-        low = select_n(after, low, arithmetic.add(middle, 1))
-        high = select_n(after, middle, high)
-        # XLA would compute each bound anew in both of its consumers, which doubles the work with every round
-        low, high = identities.optimization_barrier((low, high))
-    return low
+    found = structural.full_of(aval, 0)
+    for step in (1 << i for i in reversed(range(size.bit_length()))):
+        # an index within bounds, also where adding the step to what was found would overflow
+        last = arithmetic.add(arithmetic.min(found, size - step), step - 1)
+        there = getitem(a, (last,), wrap_negative_indices=False)
+        less = before(there, v) if side == "left" else bitwise_not(before(v, there))
+        less = bitwise_and(less, comparison.le(found, size - step))
+        found = select_n(less, found, arithmetic.add(found, step))
+        # one kernel for each round: XLA would compute the last round anew for each reader, which doubles the work
+        found = identities.optimization_barrier(found)
+    return found
 
 
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:

@@ -86,7 +86,7 @@ def _(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple:
 def _width(n: int, count: int) -> int:
     """Return a width that holds a row of mean length, and longer ones of rows filled at random."""
     mean = n / count
-    return 16 * math.ceil((mean + 4 * math.sqrt(mean)) / 16)
+    return 16 * math.ceil((mean + 5 * math.sqrt(mean)) / 16)
 
 
 def _by_windows(b: Any, data: Any, rows: Any, columns: Any, starts: Any, x: Any) -> Any:
