@@ -30,6 +30,7 @@ from sagax._src.diagnostics.cautions import (
     HostSyncWarning,
     ImpureTraceWarning,
     IntegerOverflowWarning,
+    LostUpdateWarning,
     NaNGradientWarning,
     NaNWarning,
     OutOfBoundsIndexWarning,

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 
 import sagax._src.api.derivatives as derivatives
+import sagax.numpy as snp
 from sagax._autofix.checks.conversions import cut_integers
 from sagax._autofix.checks.dataflow import EagerBroadcasts
+from sagax._autofix.checks.lost_updates import check_lost_updates
 from sagax._autofix.checks.normalization import (
     EagerNormalization,
     check_normalization,
@@ -57,6 +59,7 @@ from sagax._src.higher_order.scan import scan_p
 from sagax._src.higher_order.while_loop import while_p
 from sagax._src.primitives.bitwise import shift_left_p
 from sagax._src.primitives.comparison import eq_p
+from sagax._src.primitives.scattering import scatter_p
 
 Add = Callable[..., None]
 _TIME_LIMIT = 2.0  # seconds for all recomputed calls together
@@ -90,22 +93,32 @@ def install(package: ModuleType, add: Add, busy: Callable[[], bool]) -> None:
     def evaluated(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
         result = evaluate(primitive, args, params)
         check_operation(primitive, args, params, result)
-        check_program(primitive, args, params)
+        check_program(primitive, args, params, result)
         return result
 
-    def check_program(primitive: Any, args: tuple[Any, ...], params: dict[str, Any]) -> None:
-        """Check a compiled function that a transformation calls, as `vmap(jit(f))(x)` does."""
-        if primitive not in (jit_p, progress_p, remat_p) or busy() or state.trace is not evaluation:
+    def check_program(
+        primitive: Any, args: tuple[Any, ...], params: dict[str, Any], result: Any
+    ) -> None:
+        """Check a loop, a branch, or a compiled function that a transformation calls, as `vmap(jit(f))(x)` does."""
+        called = primitive in (jit_p, progress_p, remat_p)
+        if not called and primitive not in (scan_p, while_p, cond_p):
             return
-        if _stepping or _spent[0] > _TIME_LIMIT:
+        if busy() or state.trace is not evaluation or _stepping or _spent[0] > _TIME_LIMIT:
             return
-        inner = params["jaxpr"]
-        operands = [_as_numpy(a) for a in args]
-        if all(isinstance(x, np.ndarray) for x in operands):
-            names = list(inner.jaxpr.debug_info.arg_names)
+        operands = [a if _holds_keys(a) else _as_numpy(a) for a in args]
+        if not all(isinstance(x, np.ndarray) or _holds_keys(x) for x in operands):
+            return
+        with _measured():
+            if called:
+                inner = params["jaxpr"]
+            else:
+                inner = make_jaxpr(lambda *xs: primitive.bind(*xs, **params))(*args)
+            names = list(inner.jaxpr.debug_info.arg_names) if called else []
             names = names if len(names) == len(operands) else [""] * len(operands)
-            with _measured():
-                _check_hazards(inner, operands, names, add)
+            _check_hazards(inner, operands, names, add)
+            finite = all(np.all(np.isfinite(_as_floats(x))) for x in operands)
+            if not called and finite and _has_nan(result):
+                _report_nonfinite(inner, operands, names, add, forward=True)
 
     def check_operation(
         primitive: Any, args: tuple[Any, ...], params: dict[str, Any], result: Any
@@ -195,6 +208,11 @@ def _as_numpy(x: Any) -> Any:
         return np.asarray(x)
     except Exception:  # a deleted array
         return None
+
+
+def _holds_keys(x: Any) -> bool:
+    """Return whether it is an array of random keys."""
+    return dtypes.is_extended(getattr(x, "dtype", None))
 
 
 def _as_floats(x: Any) -> np.ndarray:
@@ -365,7 +383,8 @@ class _Interpreter:
         env: dict[Any, Any] = {}
         origin: dict[Any, set[str]] = {}
         for v, x in zip(jaxpr.constvars, consts, strict=True):
-            env[v], origin[v] = np.asarray(x) if not isinstance(x, Tracer) else None, set()
+            env[v] = x if _holds_keys(x) else None if isinstance(x, Tracer) else np.asarray(x)
+            origin[v] = set()
         for v, x, o in zip(jaxpr.invars, args, origins, strict=True):
             env[v], origin[v] = x, o
         made = {v: eqn for eqn in jaxpr.eqns for v in eqn.outvars}
@@ -436,9 +455,7 @@ class _Interpreter:
     def control_flow(self, eqn: Any, ins: list[Any], origins: set[str]) -> list[Any] | None:
         """Return the results of cond, while and scan, checked in each iteration; None for others."""
         params = eqn.params
-        if not all(isinstance(x, np.ndarray) for x in ins):
-            return None
-        if any(dtypes.is_extended(v.aval.dtype) for v in eqn.outvars):
+        if not all(isinstance(x, np.ndarray) or _holds_keys(x) for x in ins):
             return None
 
         def run(closed: Any, operands: Sequence[Any]) -> list[Any]:
@@ -458,13 +475,16 @@ class _Interpreter:
             outputs = []
             order = range(params["length"])
             for i in reversed(order) if params["reverse"] else order:
-                slices = [np.asarray(x[i]) for x in sequences]
+                slices = [x[i] if _holds_keys(x) else np.asarray(x[i]) for x in sequences]
                 outs = run(params["jaxpr"], [*consts, *carry, *slices])
                 carry, ys = LoopResults.split(outs, len(carry))
                 outputs.append(ys)
             if not outputs:
                 return None
-            stacked = [np.stack(ys) for ys in zip(*outputs, strict=True)]
+            stacked: list[Any] = [
+                snp.stack(ys) if _holds_keys(ys[0]) else np.stack(ys)
+                for ys in zip(*outputs, strict=True)
+            ]
             return [*carry, *[y[::-1] if params["reverse"] else y for y in stacked]]
         return None
 
@@ -549,10 +569,12 @@ def _is_number(x: np.ndarray) -> Any:
 def _check_operation(
     primitive: Any, ins: list[Any], params: dict[str, Any], out: Any, stack: Any
 ) -> tuple[type[Warning], str] | None:
-    """Return the warning for an operation that overflowed or indexed out of bounds."""
+    """Return the warning for an operation that overflowed, indexed out of bounds or lost an update."""
     if not isinstance(primitive.index_rule, Default):
         indices = primitive.index_rule([x.shape for x in ins], params)
         found = _check_bounds(indices, ins, stack)
+        if found is None and primitive is scatter_p:
+            found = check_lost_updates(ins, params, stack)
         if found is not None:
             return found
     if primitive is eq_p:

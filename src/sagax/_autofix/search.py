@@ -47,7 +47,7 @@ _WRONG_RESULT_WARNINGS = {
 }
 # the result is the mistake
 _MISTAKEN_RESULT_WARNINGS = {
-    "BroadcastWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
+    "BroadcastWarning", "LostUpdateWarning", "OutOfBoundsIndexWarning", "ZeroGradientWarning",
 }  # fmt: skip
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}

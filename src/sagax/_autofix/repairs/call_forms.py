@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from sagax._autofix.checks.lost_updates import own_update
 from sagax._autofix.repairs.arrays import use_at_set
 from sagax._autofix.repairs.boolean_logic import substitute
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
@@ -60,6 +61,49 @@ def assign_update(case: Case, source: Source, node: ast.AST) -> Iterator[Candida
     if edits and source.statement(node).lineno in {e.span.line for e in edits}:
         title = "assign the updated copy: `.at[...]` changes nothing by itself"
         yield Candidate("at_set", title, tuple(edits), -1)
+
+
+@at_expression
+def combine_updates(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
+    """Let an update combine its elements with those before, as `.at[i].add(v)` does: all of them count."""
+    update = own_update(source, node)
+    if update is None:
+        return
+    found = _combination(source, update.value, update.read)
+    if found is None:
+        return
+    method, text = found
+    assert isinstance(update.call.func, ast.Attribute)
+    head = source.code(update.call.func.value)
+    edit = source.replace(update.call, f"{head}.{method}({text})")
+    title = f"use `.{method}(...)`, which counts each of equal indices"
+    yield Candidate("add_at", title, (edit,), 1)
+
+
+def _combination(source: Source, value: ast.expr, read: ast.expr) -> tuple[str, str] | None:
+    """Return the method of `.at[...]` and its argument that make `value` of the elements `read`."""
+    if isinstance(value, ast.Call) and len(value.args) == 2 and read in value.args:
+        method = {"maximum": "max", "minimum": "min"}.get(last_name(value.func))
+        other = value.args[1 - value.args.index(read)]
+        return None if method is None else (method, source.code(other))
+    if not isinstance(value, ast.BinOp):
+        return None
+    if isinstance(value.op, (ast.Add, ast.Mult)) and value.right is read:
+        return _UPDATES[type(value.op)], source.code(value.left)
+    if isinstance(value.op, (ast.Mult, ast.Div)) and value.left is read:
+        return _UPDATES[type(value.op)], source.code(value.right)
+    terms: list[str] = []
+    part: ast.expr = value
+    while isinstance(part, ast.BinOp) and isinstance(part.op, (ast.Add, ast.Sub)):
+        sign = "+" if isinstance(part.op, ast.Add) else "-"
+        terms.insert(0, f"{sign} {source.operand(part.right)}")
+        part = part.left
+    if part is not read or not terms:
+        return None
+    if all(t.startswith("- ") for t in terms):
+        return "subtract", " ".join(["+ " + t[2:] for t in terms])[2:]
+    text = " ".join(terms)
+    return "add", text[2:] if text.startswith("+ ") else f"-{text[2:]}"
 
 
 @at_expression

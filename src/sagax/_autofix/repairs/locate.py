@@ -19,7 +19,7 @@ from sagax._src.diagnostics.model import Label, Span
 
 # warnings found by evaluating jaxprs, where the arguments of the user's functions are not known
 _VALUE_WARNINGS = {
-    "OutOfBoundsIndexWarning", "IntegerOverflowWarning", "NaNGradientWarning", "ZeroGradientWarning",
+    "OutOfBoundsIndexWarning", "IntegerOverflowWarning", "LostUpdateWarning", "NaNGradientWarning", "ZeroGradientWarning",
 }  # fmt: skip
 
 

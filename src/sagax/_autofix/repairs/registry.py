@@ -214,6 +214,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "FloatingPointError": (not_a_number.use_log_softmax, types.use_double_where, not_a_number.use_guarded_power, *_NAN_REPAIRS),
     "DtypeTruncationWarning": (buffers.fill_with_floats, types.enable_x64),
     "IntegerOverflowWarning": (types.widen_dtype,),
+    "LostUpdateWarning": (call_forms.combine_updates,),
     "OutOfBoundsIndexWarning": (
         index_bounds.correct_size, index_bounds.start_of_interval, index_bounds.shorten_range, index_bounds.wrap_around, index_bounds.count_from_zero, buffers.enlarge_buffer,
         buffers.write_around, buffers.pad_window, arrays.set_index_mode,

@@ -12,8 +12,8 @@ from typing import Any
 
 __all__ = [
     "AmbiguousAxesWarning", "AsyncTimingWarning", "BroadcastWarning", "CapturedConstantWarning", "DonationWarning",
-    "HostSyncWarning", "ImpureTraceWarning", "IntegerOverflowWarning", "NaNGradientWarning", "NaNWarning",
-    "OutOfBoundsIndexWarning", "PrecisionLossWarning", "RecompilationWarning", "SideEffectWarning",
+    "HostSyncWarning", "ImpureTraceWarning", "IntegerOverflowWarning", "LostUpdateWarning", "NaNGradientWarning",
+    "NaNWarning", "OutOfBoundsIndexWarning", "PrecisionLossWarning", "RecompilationWarning", "SideEffectWarning",
     "StaleValueWarning", "UnrolledLoopWarning", "UnusedResultWarning", "ZeroGradientWarning",
 ]  # fmt: skip
 
@@ -196,6 +196,15 @@ class NaNWarning(UserWarning):
     """
 
     code = "SX0418"
+
+
+class LostUpdateWarning(UserWarning):
+    """An index that occurs several times sets its element to what it was with a change: one change stays.
+
+    All updates read the array as it was before. Add them up: x.at[i].add(v).
+    """
+
+    code = "SX0419"
 
 
 for _name in __all__:  # their public home

@@ -37,6 +37,7 @@ FINDINGS = {
     "`{split}` is called once, while the function is traced: all calls use this one value of {what}": "`{split}` 只在追踪函数时被调用一次：所有调用都使用{what}的这一个值",
     "the carry changes its type: `{path}` starts as {start} and comes back as {end}": "携带值的类型改变了：`{path}` 初始为 {start}，返回时为 {end}",
     "{worst} does not fit {dtype}: the result wrapped around": "{worst} 超出 {dtype} 的范围：结果发生了回绕",
+    "index {index} is set {count} times, each time to the element before with a change: one of the changes stays, the others are lost": "索引 {index} 被设置 {count} 次，每次都设为原来的元素加上一个改变：只有一个改变留下，其余的都丢失",
     "index {size} is out of bounds for {count} classes: nothing is raised, its row is zeros. The labels are counted from 1": "索引 {size} 超出 {count} 个类别的范围：不引发错误，它的行全为零。标签是从 1 开始计数的",
     "index {index} is out of bounds for {count} branches: nothing is raised, branch {used} runs": "索引 {index} 超出 {count} 个分支的范围：不引发错误，运行的是分支 {used}",
     "index {index} is out of bounds for {where}: nothing is raised, the nearest element is read and updates are left out": "索引 {index} 超出{where}的范围：不引发错误，读取时取最近的元素，更新则被略去",

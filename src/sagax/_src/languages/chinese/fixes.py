@@ -200,6 +200,7 @@ FIXES = {
     "compute the cached value at once, also while tracing": "立即计算要缓存的值，追踪时也一样",
     "do not cache what is computed while tracing": "不缓存追踪时计算的值",
     "apply jit once, outside of the loop": "在循环之外应用一次 jit",
+    "use `.{method}(...)`, which counts each of equal indices": "使用 `.{method}(...)`，它把相等的索引逐一计入",
     "use `{text}`: the nearest name": "使用 `{text}`：最接近的名称",
     "use `{text}`: there is no `{said}` here": "使用 `{text}`：这里没有 `{said}`",
     "import `{last}` from `{package}{there}`: the nearest name": "从 `{package}{there}` 导入 `{last}`：最接近的名称",
