@@ -278,6 +278,7 @@ def test_the_tests_do_not_import_jax():
         "hikers",
         "trekkers",
         "ramblers",
+        "anglers",
         "joggers",
         "healthy",
     }

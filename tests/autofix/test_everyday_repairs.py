@@ -19,6 +19,17 @@ SAMPLE = [
     "trekkers/mask_of_another_length",
     "trekkers/scan_over_time_needs_time_first",
     "trekkers/vmap_over_a_class_instance",
+    "anglers/bandit_rounds_scanned_without_a_length",
+    "anglers/cart_pole_linearised_without_argnums",
+    "anglers/embedding_gradient_taken_at_the_tokens",
+    "anglers/ising_checkerboard_flips_masked_spins",
+    "anglers/kalman_gain_column_times_scalar_innovation",
+    "anglers/lennard_jones_cutoff_rule_misses_the_cutoff",
+    "anglers/particles_resampled_with_numpy_choice",
+    "anglers/random_crop_forgets_the_colour_channels",
+    "anglers/rewards_and_dones_given_to_scan_as_two_arguments",
+    "anglers/sensors_resampled_with_too_few_in_axes",
+    "anglers/sharded_policy_loss_leaves_as_a_split_scalar",
     "ramblers/norm_of_zero_vector_normalised",
     "ramblers/segments_counted_while_traced",
     "ramblers/sparse_update_of_two_axes_by_lists",
@@ -37,7 +48,7 @@ LEFT = {
 PROGRAMS = (
     sorted(
         path
-        for folder in ("trekkers", "ramblers", "joggers")
+        for folder in ("trekkers", "ramblers", "joggers", "anglers")
         for path in (HERE / folder).glob("*.py")
         if path.stem not in LEFT
     )

@@ -38,6 +38,7 @@ FOLDERS = (
     "hikers",
     "trekkers",
     "ramblers",
+    "anglers",
     "joggers",
     HEALTHY,
 )

@@ -339,7 +339,7 @@ class _Prover:
                     continue
                 if not new.records or new.records.inputs != old.records.inputs:
                     continue
-            if how == ZEROED and has_nan(old):  # no point to compare at
+            if has_nan(old) and (how == ZEROED or not has_nan(before)):  # no point to compare at
                 continue
             where = "for other inputs"
             if not self._agree(old, new, where):

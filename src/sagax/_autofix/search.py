@@ -544,7 +544,15 @@ def reference_for(name: str, facts: Facts | None = None) -> Reference:
         return Reference("the program without jit", any_for_nan=True, reliable=False, mistaken=True)
     if name == "NaNGradientWarning":
         return Reference("the program without jit", any_for_nan=True)
+    if facts is not None and _carry_changes_shape(facts.message):
+        # a loop in Python takes a carry of any shape: what it gives may be the mistake
+        return Reference("the program without jit", reliable=False)
     return Reference("the program without jit")
+
+
+def _carry_changes_shape(message: str) -> bool:
+    """Return whether a loop is refused whose body gives a part of its carry another shape."""
+    return "carry input" in message and "the shapes do not match" in message
 
 
 def _same_mistake(one: Facts, other: Facts, moved: bool = False) -> bool:

@@ -60,7 +60,7 @@ def check_lost_updates(
     ins: list[Any], params: dict[str, Any], stack: Any
 ) -> tuple[type[Warning], str] | None:
     """Return the warning for a scatter of changed elements that sets one element several times."""
-    found = _sets_again(ins, params)
+    found = _repeated_index(ins, params)
     span = user_span(stack) if found is not None else None
     source = _source(span.file, tuple(linecache.getlines(span.file))) if span is not None else None
     if found is None or span is None or source is None:
@@ -75,7 +75,7 @@ def check_lost_updates(
     )
 
 
-class _Again(NamedTuple):
+class _RepeatedIndex(NamedTuple):
     """An index that is set `count` times, and whether the values differ."""
 
     index: str
@@ -83,7 +83,7 @@ class _Again(NamedTuple):
     differ: bool
 
 
-def _sets_again(ins: list[Any], params: dict[str, Any]) -> _Again | None:
+def _repeated_index(ins: list[Any], params: dict[str, Any]) -> _RepeatedIndex | None:
     """Return an index that occurs several times; None where all of its values are those before."""
     x, indices, updates = ins
     numbers = params["dimension_numbers"]
@@ -107,7 +107,7 @@ def _sets_again(ins: list[Any], params: dict[str, Any]) -> _Again | None:
             continue
         at = [int(i) for i in rows[row]]
         differ = bool(np.any(written != written[0]))
-        return _Again(str(at[0] if len(at) == 1 else tuple(at)), int(counts[row]), differ)
+        return _RepeatedIndex(str(at[0] if len(at) == 1 else tuple(at)), int(counts[row]), differ)
     return None
 
 

@@ -553,6 +553,7 @@ _UPDATE_FORMS = {
 def update_with_where(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Rewrite `x.at[m].set(v)` as `jnp.where(m, v, x)`."""
     statement = source.statement(node)
+    yield from _assign_with_where(source, statement)
     for call in source.nodes(ast.Call, statement):
         parts = _parse_update(call)
         if parts is None:
@@ -567,6 +568,28 @@ def update_with_where(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         text = f"{numpy}.where({m}, {new}, {x})"
         title = "choose with where: the shape stays"
         yield Candidate("where", title, (source.replace(call, text), *imports), 1)
+
+
+def _assign_with_where(source: Source, statement: ast.stmt) -> Iterator[Candidate]:
+    """Rewrite `x[m] = v` and `x[m] *= v` as `x = jnp.where(m, v, x)`."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    elif isinstance(statement, ast.AugAssign):
+        target = statement.target
+    else:
+        return
+    if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+        return
+    numpy, imports = source.spell("jax.numpy")
+    x, m, v = source.code(target.value), source.code(target.slice), source.code(statement.value)
+    if isinstance(statement, ast.AugAssign):
+        operator = ast.unparse(ast.BinOp(ast.Name("a"), statement.op, ast.Name("b")))[2:-2]
+        v = f"{x} {operator} {source.operand(statement.value)}"
+    elif isinstance(statement.value, ast.Subscript) and source.code(statement.value.slice) == m:
+        v = source.code(statement.value.value)  # x[m] = y[m]
+    text = f"{x} = {numpy}.where({m}, {v}, {x})"
+    edits = (source.replace(statement, text), *imports)
+    yield Candidate("where", "choose with where: the shape stays", edits, 1)
 
 
 def _parse_update(call: ast.Call) -> tuple[ast.expr, ast.expr, str, ast.expr] | None:
@@ -938,6 +961,12 @@ def _update_text(source: Source, statement: ast.stmt) -> str | None:
     return f"{base} = {base}.at[{source.code(target.slice)}].{update}({value})"
 
 
+_UPDATE_MODES = (
+    ('mode="drop"', "drop updates out of bounds, and say so"),
+    ('mode="clip"', "update the nearest element, and say so"),
+)
+
+
 @at_expression
 def set_index_mode(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Set the mode of an index that is out of bounds."""
@@ -951,9 +980,9 @@ def set_index_mode(case: Case, source: Source, node: ast.AST) -> Iterator[Candid
     if isinstance(item.value, ast.Attribute) and item.value.attr == "at":
         call = source.parents.get(source.parents[item])
         if isinstance(call, ast.Call):
-            edit = source.replace(call, source.call_with(call, 'mode="drop"'))
-            title = "drop updates out of bounds, and say so"
-            yield Candidate("index_mode", title, (edit,), 1, allows=True)
+            for rank, (mode, title) in enumerate(_UPDATE_MODES, 1):
+                edit = source.replace(call, source.call_with(call, mode))
+                yield Candidate("index_mode", title, (edit,), rank, allows=True)
         return
     for mode, title in (
         ('mode="clip"', "take the nearest element, and say so"),

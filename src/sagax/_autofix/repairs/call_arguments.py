@@ -148,7 +148,8 @@ _SLICES = {"jax.lax.dynamic_slice": 1, "jax.lax.dynamic_update_slice": 2}
 @at_expression
 def give_start_for_each_axis(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Give the start of a dynamic slice as a tuple with a number for each axis."""
-    if "start_indices must be" not in case.facts.message:
+    message = case.facts.message
+    if "start_indices must be" not in message and "start indices for an operand" not in message:
         return
     for call in source.calls_of(*_SLICES, within=source.statement(node)):
         start = argument(call, _SLICES[source.meaning(call.func)], "start_indices")

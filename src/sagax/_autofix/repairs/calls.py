@@ -57,8 +57,15 @@ def complete_in_axes(case: Case, source: Source, node: ast.AST) -> Iterator[Cand
     present = [vmap_source.code(e) for e in given.elts]
     if missing <= 0:
         return
-    for rank, axis in enumerate(("None", "0"), 1):
-        value = f"({', '.join([*present, *[axis] * missing])})"
+    places = [(len(present), axis) for axis in ("None", "0")]
+    if missing == 1:  # the one without an entry may stand before others
+        places += [(i, axis) for axis in ("None", "0") for i in reversed(range(len(present)))]
+    seen: set[str] = set()
+    for rank, (at, axis) in enumerate(places, 1):
+        value = f"({', '.join([*present[:at], *[axis] * missing, *present[at:]])})"
+        if value in seen:
+            continue
+        seen.add(value)
         said = "are not mapped" if axis == "None" else "are mapped over axis 0"
         title = f"say what the arguments without an entry do: they {said}"
         edits = tuple(set_option(Application(vmap_source, call), "in_axes", value))

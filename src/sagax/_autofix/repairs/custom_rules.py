@@ -140,6 +140,11 @@ def take_nondiff_arguments(case: Case) -> Iterator[Candidate]:
             known = parameters(function)
             names = [known[n] for n in numbers if n < len(known)]
             backward = [f for _, f in find_rules(case, function.name) if f.name == said[1]]
+            backward += [
+                f
+                for f in source.nodes(ast.FunctionDef)
+                if f.name == said[1] and _is_jvp_of(f, function.name)
+            ]
             if not names or not backward or int(said[3]) - int(said[2]) != len(names):
                 continue
             own = [*backward[0].args.posonlyargs, *backward[0].args.args]
@@ -178,6 +183,14 @@ def return_residuals(case: Case) -> Iterator[Candidate]:
             edits.append(source.replace(value, f"({out}, {rest})" if outer else f"{out}, {rest}"))
         title = "return (out, residuals): what the backward rule reads"
         yield Candidate("return_pair", title, tuple(edits), 1, assumes=not told)
+
+
+def _is_jvp_of(rule: ast.FunctionDef, name: str) -> bool:
+    """Return whether a function is decorated as the jvp rule of another."""
+    return any(
+        isinstance(d, ast.Attribute) and d.attr == "defjvp" and last_name(d.value) == name
+        for d in rule.decorator_list
+    )
 
 
 def find_rules(case: Case, name: str) -> list[tuple[Source, ast.FunctionDef]]:

@@ -90,6 +90,13 @@ def _is_split(source: Source, use: ast.expr) -> bool:
 def split_for_examples(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
     """Split the key into one for each example of a vmap."""
     call = source.enclosing(node, ast.Call)
+    if call is not None and not source.meaning(call.func).startswith("jax.random."):
+        drawn = [
+            c
+            for c in source.nodes(ast.Call, call)
+            if source.meaning(c.func).startswith("jax.random.")
+        ]  # a loop over keys that are split in its call
+        call = drawn[0] if drawn else call
     key = key_argument(call) if call is not None else None
     if call is None or key is None or "vmap" not in case.facts.message:
         return

@@ -70,7 +70,7 @@ def _updated_name(source: Source, function: ast.FunctionDef) -> str:
 def complete_tuple(case: Case) -> Iterator[Candidate]:
     """Return from a branch, which gives one value, as many as the other."""
     said = re.search(
-        r"(\w+) is a tuple of length (\d+), but (\w+) is a leaf|(\w+) is a leaf, but (\w+) is a tuple",
+        r"is a tuple of length (\d+), but (\w+) is a (leaf|tuple)|is a leaf, but (\w+) is a tuple",
         case.facts.message,
     )
     if said is None or "branch outputs must have the same" not in case.facts.message:
@@ -83,8 +83,10 @@ def complete_tuple(case: Case) -> Iterator[Candidate]:
     whole = [v for _, v in returned if isinstance(v, ast.Tuple)]
     if not whole:
         return
+    whole.sort(key=lambda v: -len(v.elts))
     for source, value in returned:
         if isinstance(value, ast.Tuple):
+            yield from _lengthened(source, value, whole[0].elts[len(value.elts) :])
             continue
         rest = [_neutral(source, item) for item in whole[0].elts[1:]]
         text = f"{source.code(value)}, {', '.join(rest)}"
@@ -92,6 +94,31 @@ def complete_tuple(case: Case) -> Iterator[Candidate]:
         edit = source.replace(value, f"({text})" if lambda_body else text)
         title = f"return as many values as the other branch: `{', '.join(rest)}` as well"
         yield Candidate("match_tree", title, (edit,), 1, assumes=True)
+
+
+def _lengthened(source: Source, value: ast.Tuple, missing: list[ast.expr]) -> Iterator[Candidate]:
+    """Yield tuples with the entries that the other branch has beyond: as they were before, or zero."""
+    if not missing or not value.elts:
+        return
+    kept = [
+        next((source.code(n) for n in ast.walk(item) if isinstance(n, ast.Name)), "0")
+        for item in missing
+    ]
+    counted = all(_is_count(item) for item in missing)
+    for rank, rest in enumerate((kept, ["0" if counted else "0.0"] * len(missing)), 1):
+        last = source.span(value.elts[-1])
+        edit = source.insert(
+            last.end_line or last.line, last.end_column or 0, f", {', '.join(rest)}"
+        )
+        title = f"return as many values as the other branch: `{', '.join(rest)}` as well"
+        yield Candidate("match_tree", title, (edit,), rank, assumes=True)
+
+
+def _is_count(item: ast.expr) -> bool:
+    """Return whether an expression adds a whole number."""
+    return isinstance(item, ast.BinOp) and any(
+        isinstance(n, ast.Constant) and type(n.value) is int for n in (item.left, item.right)
+    )
 
 
 def _neutral(source: Source, item: ast.expr) -> str:

@@ -47,6 +47,7 @@ import sagax._autofix.repairs.mixed_up_names as mixed_up_names
 import sagax._autofix.repairs.not_a_number as not_a_number
 import sagax._autofix.repairs.operand_forms as operand_forms
 import sagax._autofix.repairs.operands as operands
+import sagax._autofix.repairs.other_places as other_places
 import sagax._autofix.repairs.passed_functions as passed_functions
 import sagax._autofix.repairs.precision as precision
 import sagax._autofix.repairs.predicates as predicates
@@ -86,11 +87,12 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         operand_forms.parenthesize_comparisons, transform_options.mark_static, control_flow.rewrite_if, desugar.rewrite_match, desugar.rewrite_return_in_loop, desugar.rewrite_continue, desugar.rewrite_return_in_while, desugar.rewrite_break, desugar.rewrite_related_ifs, control_flow.use_while_loop, control_flow.check_in_callback, control_flow.rewrite_search, control_flow.rewrite_filter, boolean_logic.use_logical_functions, boolean_logic.replace_builtins,
         containers.compare_leaves, arrays.use_jax_numpy, autojit.use_autojit,
     ),
-    "ConcretizationTypeError": (operand_forms.wrap_sequence, call_arguments.reduce_elementwise, *_VALUE_REPAIRS, traced_programs.give_segment_count, static_numbers.pass_segment_count),
+    "ConcretizationTypeError": (other_places.scan_over_tuple, operand_forms.wrap_sequence, call_arguments.reduce_elementwise, *_VALUE_REPAIRS, traced_programs.give_segment_count, static_numbers.pass_segment_count),
     "TracerIntegerConversionError": (
         call_forms.assign_update, transform_options.mark_static, loops.rewrite_for, arrays.use_switch, arrays.index_array, *_VALUE_REPAIRS[1:],
     ),
     "TracerArrayConversionError": (
+        other_places.draw_with_key,
         transform_options.mark_static, arrays.use_jax_numpy, arrays.index_array, effects.use_debug_print,
         arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
@@ -151,6 +153,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         call_corrections.carry_one_tuple, call_corrections.drop_further_trees, call_corrections.infer_one_size,
         call_corrections.return_last_value, call_corrections.pack_carry, call_corrections.return_whole_carry, call_corrections.name_carry_class, call_corrections.map_over_trees,
         passed_functions.add_parameters,
+        other_places.differentiate_floats, other_places.scan_over_tuple, other_places.multiply_matrices,
         mixed_up_names.exchange_sizes, mixed_up_names.exchange_targets, mixed_up_names.spread_trees, mixed_up_names.give_axis,
     ),
     "NameError": (mapped_axes.name_mapped_axis, mapped_axes.use_axis_in_scope),
@@ -182,6 +185,8 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         call_corrections.split_unequally, call_corrections.correct_option, call_corrections.name_printed_values, call_corrections.take_one_key,
         call_corrections.stack_members, call_corrections.give_other_choice,
         passed_functions.add_parameters,
+        other_places.differentiate_each, other_places.give_counted_length, other_places.shorten_output_spec,
+        call_arguments.give_start_for_each_axis,
     ),
     "JaxRuntimeError": (host_arrays.put_explicitly,),
     "KeyError": (missing_parts.correct_key, index_bounds.count_from_zero),
