@@ -23,8 +23,6 @@ SAMPLE = [
     "anglers/cart_pole_linearised_without_argnums",
     "anglers/embedding_gradient_taken_at_the_tokens",
     "anglers/ising_checkerboard_flips_masked_spins",
-    "anglers/kalman_gain_column_times_scalar_innovation",
-    "anglers/lennard_jones_cutoff_rule_misses_the_cutoff",
     "anglers/particles_resampled_with_numpy_choice",
     "anglers/random_crop_forgets_the_colour_channels",
     "anglers/rewards_and_dones_given_to_scan_as_two_arguments",
@@ -44,6 +42,13 @@ LEFT = {
     "key_carried_as_part_of_float_state",
     "progress_bar_text_formatted_in_the_train_step",
     "trajectory_appended_to_the_scan_carry",
+    "newton_step_solves_with_a_dict_hessian",
+    # another line: that of the return, and of the call
+    "kalman_gain_column_times_scalar_innovation",
+    "lennard_jones_cutoff_rule_misses_the_cutoff",
+    "early_stopping_forgets_to_reset_its_patience",
+    "parallel_chains_walk_with_one_key",
+    "positional_encoding_kept_in_an_lru_cache",
 }
 PROGRAMS = (
     sorted(
