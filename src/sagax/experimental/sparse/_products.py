@@ -114,7 +114,9 @@ def _by_rows(lhs: Any, rhs: Any, lc: Sequence, rc: Sequence, lb: Sequence) -> Ar
         return None if counts is None else counts > 0
     if rhs.ndim == 1:
         rows = lhs._row_indices()
-        return vector_product(data.astype(dtype), rows, indices, indptr, rhs.astype(dtype))
+        counted = getattr(lhs, "indptr", None) is not None
+        operands = (data.astype(dtype), rows, indices, indptr, rhs.astype(dtype))
+        return vector_product(*operands, counted=counted)
     others = [n for i, n in enumerate(rhs.shape) if i != rc[0]]
     flat = snp.moveaxis(rhs, rc[0], 0).reshape(rhs.shape[rc[0]], -1).astype(dtype)
     inside = (indices >= 0) & (indices < lhs.shape[1])

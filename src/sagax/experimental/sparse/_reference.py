@@ -201,7 +201,13 @@ def row_sums(values: np.ndarray, rows: np.ndarray, *, count: int) -> np.ndarray:
 
 
 def vector_product(
-    data: np.ndarray, rows: np.ndarray, columns: np.ndarray, starts: np.ndarray, x: np.ndarray
+    data: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
+    starts: np.ndarray,
+    x: np.ndarray,
+    *,
+    counted: bool,
 ) -> np.ndarray:
     out = np.zeros(len(starts) - 1, data.dtype)
     for value, row, column in zip(data, rows, columns, strict=True):
