@@ -279,6 +279,7 @@ def test_the_tests_do_not_import_jax():
         "trekkers",
         "ramblers",
         "anglers",
+        "rowers",
         "joggers",
         "healthy",
     }

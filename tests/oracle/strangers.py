@@ -39,6 +39,7 @@ FOLDERS = (
     "trekkers",
     "ramblers",
     "anglers",
+    "rowers",
     "joggers",
     HEALTHY,
 )
