@@ -21,6 +21,7 @@ from sagax._src.diagnostics.cautions import DonationWarning as DonationWarning
 from sagax._src.diagnostics.cautions import HostSyncWarning as HostSyncWarning
 from sagax._src.diagnostics.cautions import ImpureTraceWarning as ImpureTraceWarning
 from sagax._src.diagnostics.cautions import IntegerOverflowWarning as IntegerOverflowWarning
+from sagax._src.diagnostics.cautions import LostUpdateWarning as LostUpdateWarning
 from sagax._src.diagnostics.cautions import NaNGradientWarning as NaNGradientWarning
 from sagax._src.diagnostics.cautions import NaNWarning as NaNWarning
 from sagax._src.diagnostics.cautions import OutOfBoundsIndexWarning as OutOfBoundsIndexWarning

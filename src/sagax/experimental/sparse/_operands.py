@@ -6,8 +6,10 @@ import abc
 from typing import Any
 
 import sagax.numpy as snp
+from sagax._src.core.value import aval_of
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
+from sagax.numpy._indexing.update import IndexUpdateHelper as at
 
 
 class SparseOperand(abc.ABC):
@@ -49,8 +51,9 @@ class SparseOperand(abc.ABC):
 
 def rows_of(indptr: Any, nse: Any) -> Any:
     """Return the row of each element, which is the number of rows that end before it."""
-    ends = snp.zeros(nse + 1, indptr.dtype).at[indptr[1:]].add(1, mode="drop")
-    return snp.cumsum(ends)[:nse].astype(indptr.dtype)
+    dtype = aval_of(indptr).dtype
+    ends = at(snp.zeros(nse + 1, dtype))[indptr[1:]].add(1, mode="drop")
+    return snp.cumsum(ends, dtype=dtype)[:nse]
 
 
 def lie_within(indices: Any, sizes: Any) -> Any:
