@@ -65,6 +65,10 @@ SEARCHSORTED_MAX_COMPARISONS = 1 << 14
 # Elements of the sorted array up to which it compares all, whatever the number of queries. No row yet.
 SEARCHSORTED_MAX_ELEMENTS = 8
 
+# Elements of a sparse row of mean length from which products with vectors read windows: where the begins of rows are
+# given (True), and where they are found by a search (False). For rows of 1 to 100 elements. Row: sparse-vector.
+SPARSE_WINDOW_MIN_ELEMENTS = {True: 4, False: 64}
+
 # Elements, and results, from which `nonzero(size=...)` counts prefixes instead of sorting positions: a quarter of the
 # time for a million. Rows: `--sweep --only numpy.nonzero`.
 NONZERO_MIN_COUNTED = 1 << 10

@@ -14,6 +14,10 @@ from sagax._autofix.repairs.source_file import Source
 from sagax._src.diagnostics import cautions
 from sagax._src.diagnostics.spans import user_span
 
+_MOST_ROWS = 64  # repeated indices that are looked at: each takes a pass over all updates
+# of equal values these differ from what each change after the other gives
+_ADDING_UP = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
+
 __all__ = ["OwnUpdate", "check_lost_updates", "own_update"]
 
 
@@ -66,7 +70,10 @@ def check_lost_updates(
     if found is None or span is None or source is None:
         return None
     update = own_update(source, source.at(span))
-    if update is None or not (found.differ or isinstance(update.value, ast.BinOp)):
+    if update is None:
+        return None
+    value = update.value
+    if not found.differ and not (isinstance(value, ast.BinOp) and isinstance(value.op, _ADDING_UP)):
         return None
     return (
         cautions.LostUpdateWarning,
@@ -97,7 +104,7 @@ def _repeated_index(ins: list[Any], params: dict[str, Any]) -> _RepeatedIndex | 
     inside = np.all((vectors >= 0) & (vectors < sizes), axis=1)
     vectors, values = vectors[inside], values[inside]
     rows, of_row, counts = np.unique(vectors, axis=0, return_inverse=True, return_counts=True)
-    for row in np.flatnonzero(counts > 1):
+    for row in np.flatnonzero(counts > 1)[:_MOST_ROWS]:
         written = values[of_row.reshape(-1) == row]
         there: list[Any] = [slice(None)] * x.ndim
         for d, i in zip(dims, rows[row], strict=True):

@@ -172,7 +172,7 @@ def shorten_output_spec(case: Case, source: Source, node: ast.AST) -> Iterator[C
     yield Candidate("out_specs", title, (there.replace(spec, text),), 1)
 
 
-_DRAWS = {"choice": ("size", "replace", "p"), "permutation": (), "shuffle": ()}
+_DRAWS = {"choice": ("size", "replace", "p"), "permutation": ()}
 
 
 @at_expression
@@ -181,7 +181,11 @@ def draw_with_key(case: Case, source: Source, node: ast.AST) -> Iterator[Candida
     for call in source.nodes(ast.Call, source.statement(node)):
         name = source.meaning(call.func)
         method = name.rpartition(".")[2]
-        if not name.startswith("numpy.random.") or method not in _DRAWS or not call.args:
+        if (
+            not name.startswith("numpy.random.")
+            or method not in _DRAWS
+            or len(call.args) not in (1, 2)
+        ):
             continue
         key = _unused_key(source, call)
         if key is None:

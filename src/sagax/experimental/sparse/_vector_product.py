@@ -15,6 +15,7 @@ import numpy as np
 
 import sagax.experimental.sparse._reference as numpy_rules
 import sagax.numpy as snp
+from sagax._src import tuning
 from sagax._src.core import dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.families import WHOLE
@@ -93,11 +94,6 @@ def _width(n: int, count: int) -> int:
     return _LANES * math.ceil((mean + margin) / _LANES)
 
 
-# Elements of a row of mean length from which windows pay: where the begins of rows are given, and where they are
-# found by searches. For rows of 1 to 100 elements, 1 to 5 million in all (benchmark `sparse-vector` has 100).
-_LEAST_COUNTED, _LEAST_SEARCHED = 4, 64
-
-
 def _by_windows(
     b: Any, data: Any, rows: Any, columns: Any, starts: Any, x: Any, *, counted: bool
 ) -> Any:
@@ -105,7 +101,8 @@ def _by_windows(
     if not (b.may_rewrite and isinstance(n, int) and isinstance(count, int)):
         return NotImplemented
     dtype = data.aval.dtype
-    if n < (_LEAST_COUNTED if counted else _LEAST_SEARCHED) * count or n < _width(n, count):
+    least = tuning.SPARSE_WINDOW_MIN_ELEMENTS[counted]
+    if n < least * count or n < _width(n, count):
         return NotImplemented
     if n >= 2**30 or dtypes.itemsize_bits(dtype) < 8 or dtypes.kind(dtype) not in "iufc":
         return NotImplemented
