@@ -25,6 +25,8 @@ from benchmarks.worker import open_library
 GREATEST = 32_000_000  # elements of an intermediate value
 SLOWEST = 0.2  # seconds of a call; beyond, a smaller size is measured
 SHORTEST = 0.002  # seconds of a measurement
+STEADY_CALLS = 1500  # of an eager function: it may be compiled after many calls only
+STEADY_SECONDS = 0.3  # spent on them at most
 
 _LEVELS = {"large": ("large", "medium", "small"), "grad": ("large", "medium", "small"), "int": ("large", "medium", "small"),
            "small": ("small",), "eager": ("tiny",), "call": ("tiny",)}  # fmt: skip
@@ -54,6 +56,8 @@ class Rows:
             if made is None:
                 continue
             seconds = self._settle(made)
+            if row.form == "eager":
+                seconds = self._steady(made, seconds)
             if seconds <= SLOWEST or last:
                 break
         self._number = max(1, round(SHORTEST / max(seconds, 1e-9)))
@@ -83,6 +87,12 @@ class Rows:
             if seconds > SLOWEST / 4:
                 break
         return seconds
+
+    def _steady(self, call: Callable[[], Any], seconds: float) -> float:
+        """Call as often as it takes until calls stay alike; return the seconds of a call."""
+        for _ in range(min(STEADY_CALLS, int(STEADY_SECONDS / max(seconds, 1e-9)))):
+            call()
+        return min(seconds, self._settle(call))
 
     def _make(self, row: SweepRow, level: str, last: bool) -> Callable[[], Any] | None:
         """Return the call, None if its values are too large at this level."""

@@ -501,7 +501,7 @@ class _Names(ast.NodeTransformer):
             return self._parsed(text)
         if name in _TYPING | _COLLECTIONS | {"Array"} or hasattr(builtins, name):
             return node
-        value = self.function.__globals__.get(name)
+        value = inspect.unwrap(self.function).__globals__.get(name)
         module = self.function.__module__
         if isinstance(value, type):
             origin = value.__module__

@@ -16,7 +16,7 @@ NUMPY_MAX_ELEMENTS = 1 << 14
 
 # Primitives, weighted by `host_cost`, up to which an eager function of several stays with NumPy for good. A compiled
 # call takes about as long as so many primitives through NumPy. Rows: eager-linspace, eager-take, eager-clip.
-NUMPY_MAX_PRIMITIVES = 6
+NUMPY_MAX_PRIMITIVES = 2
 
 # Calls through NumPy after which an eager function of more primitives is compiled. Compiling takes about
 # as long as so many calls. Rows: eager-linspace, new-shapes.

@@ -21,7 +21,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.numpy._arguments import UnsupportedArgumentError
 from sagax.numpy._base import as_array, promote_inexact, promotes_freely
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 
 
 class ResizeMethod(enum.Enum):
@@ -318,6 +318,7 @@ def _resampled(
     return x
 
 
+@fused_function(1)
 def resize(
     image: Any,
     shape: Sequence[int],

@@ -39,7 +39,7 @@ from sagax.numpy._base import (
     select,
     strong,
 )
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 
 # e^-x is zero, and 1 + e^-x is 1, long before here, in every dtype
 _GATE_RANGE = 1000.0
@@ -105,7 +105,7 @@ def activation(
         def call(x: Any) -> Array:
             return run(prepare(name, x))
 
-        return call
+        return fused_function(1)(call)
 
     return decorate
 
@@ -147,6 +147,7 @@ def _leaky_relu(x: Any, slope: Any) -> Any:
     return snp.where(x >= 0, x, slope * x)
 
 
+@fused_function(1, floats="operands")
 def leaky_relu(x: Any, negative_slope: Any = 1e-2) -> Array:
     """Compute the leaky rectified linear unit: `x`, or `negative_slope` times a negative `x`.
 
@@ -163,6 +164,7 @@ def _elu(x: Any, alpha: Any) -> Any:
     return snp.where(positive, x, alpha * snp.expm1(below))
 
 
+@fused_function(1, floats="operands")
 def elu(x: Any, alpha: Any = 1.0) -> Array:
     """Compute the exponential linear unit: `x` where it is positive, else alpha (exp(x) - 1).
 
@@ -179,6 +181,7 @@ def _celu(x: Any, alpha: Any) -> Any:
     return snp.where(positive, x, alpha * snp.expm1(below / alpha))
 
 
+@fused_function(1, floats="operands")
 def celu(x: Any, alpha: Any = 1.0) -> Array:
     """Compute `x` where it is positive, else alpha (exp(x / alpha) - 1).
 
@@ -205,6 +208,7 @@ def selu(x: Any) -> Array:
 # smooth ones --------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def sigmoid(x: Any) -> Array:
     """Compute 1 / (1 + exp(-x)), between 0 and 1.
 
@@ -294,6 +298,7 @@ def _gelu(x: Any, *, approximate: bool) -> Any:
     return _gated(x, _NORMAL_RANGE, _normal_gate_near if approximate else _normal_gate)
 
 
+@fused_function(1)
 def gelu(x: Any, approximate: bool = True) -> Array:
     """Compute x times the probability that a standard normal number is below x.
 
@@ -327,6 +332,7 @@ def _squareplus(x: Any, b: Any) -> Any:
     return snp.where(abs(x) >= reach, _relu(x), smooth)
 
 
+@fused_function(1, floats="operands")
 def squareplus(x: Any, b: Any = 4) -> Array:
     """Compute (x + sqrt(x**2 + b)) / 2: a smooth `relu` without exponentials; `b` is not negative.
 

@@ -36,7 +36,7 @@ from sagax.numpy._base import (
     select,
     shape_of,
 )
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 
 Axis = int | Sequence[int] | None
 
@@ -153,6 +153,7 @@ def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     return _softmax(x, *mask, axes=axes)
 
 
+@fused_function(1)
 def log_softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     """Compute the logarithm of `softmax`, exact also where that is near 0 or 1.
 
@@ -274,6 +275,7 @@ def logsumexp(
     )
 
 
+@fused_function(1)
 def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = False) -> Array:
     """Compute log(mean(exp(x))) along `axis` (one, several, or None: all), without overflow.
 
@@ -298,6 +300,7 @@ def logmeanexp(x: Any, axis: Axis = None, where: Any = None, keepdims: bool = Fa
 # standardization ----------------------------------------------------------------------------------
 
 
+@fused_function(1, floats="operands")
 def standardize(
     x: Any,
     axis: Axis = -1,

@@ -16,7 +16,7 @@ from sagax._src.primitives.shaping import rev
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import check_choice, one_axis, static_int, with_aval
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._shaping import moveaxis, ravel
 
 _BYTE = np.dtype(np.uint8)
@@ -34,6 +34,7 @@ def _line(function: str, a: Any, axis: Any) -> tuple[Any, int]:
     return a, one_axis(function, axis, aval.ndim)
 
 
+@fused_function(1)
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     """Pack eight elements of `a` along `axis` into the bits of each byte: 1 where not zero.
 
@@ -70,6 +71,7 @@ def _pack(x: Any, *, axis: int, big: bool) -> Array:
     return moveaxis(packed, -1, axis)
 
 
+@fused_function(1)
 def unpackbits(
     a: Any, axis: int | None = None, count: int | None = None, bitorder: str = "big"
 ) -> Array:

@@ -80,6 +80,7 @@ def _differences(x: Any, *, n: int, axis: int) -> Array:
     return x
 
 
+@fused_function(1)
 def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     """Compute the differences of neighbors in the flattened `ary`, between `to_begin` and `to_end`.
 
@@ -97,6 +98,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Array:
     return concatenate([*before, found, *after]) if before or after else found
 
 
+@fused_function(1, floats="operands")
 def gradient(
     f: Any, *varargs: Any, axis: int | Sequence[int] | None = None, edge_order: int | None = None
 ) -> Array | list[Array]:
@@ -183,6 +185,7 @@ def _uneven_derivative(x: Any, points: Any, *, axis: int) -> Array:
     )
 
 
+@fused_function(1, floats="operands")
 @promotes_freely
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     """Integrate `y` along `axis` by the trapezoidal rule, in floating point.
@@ -223,6 +226,7 @@ def _trapezia(widths: Any, y: Any, *, axis: int) -> Array:
     return 0.5 * sum_along(widths * pairs, axis)
 
 
+@fused_function(1, floats="operands")
 def unwrap(p: Any, discont: Any = None, axis: int = -1, period: Any = 2 * math.pi) -> Array:
     """Add multiples of `period` to `p` along `axis`, so that neighbors are close.
 

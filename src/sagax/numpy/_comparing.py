@@ -16,11 +16,12 @@ from sagax._src.primitives.bitwise import and_p, or_p
 from sagax._src.primitives.comparison import eq_p, le_p, ne_p
 from sagax.numpy._base import dtype_of, operands2, select
 from sagax.numpy._conversion import asarray
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function, operation2
 from sagax.numpy._reductions import all as reduce_all
 from sagax.numpy._reductions import any as reduce_any
 
 
+@fused_function(2, floats="operands")
 def isclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
     """Return elementwise whether |a - b| <= atol + rtol * |b|; equal infinities are close.
 
@@ -55,6 +56,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, *, equal_nan: bool) -> Array:
     return _base.strong(out)
 
 
+@fused_function(2, floats="operands")
 def allclose(
     a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
@@ -115,6 +117,7 @@ def _integers(function: str, x1: Any, x2: Any) -> tuple:
     return x, y
 
 
+@operation2
 def gcd(x1: Any, x2: Any, /) -> Array:
     """Compute the greatest common divisor of integers elementwise; gcd(0, 0) = 0.
 
@@ -143,6 +146,7 @@ def _gcd(x: Any, y: Any) -> Array:
     return while_loop(unfinished, step, (x, y))[0]
 
 
+@operation2
 def lcm(x1: Any, x2: Any, /) -> Array:
     """Compute the least common multiple of integers elementwise; 0 where one is 0.
 

@@ -284,6 +284,7 @@ def _without(x: Any, labels: list, names: list) -> tuple[Any, list]:
     return x, [name for name in labels if name not in names]
 
 
+@fused_function(2)
 def matvec(x1: Any, x2: Any) -> Array:
     """Multiply matrices (..., n, m) with vectors (..., m): shape (..., n).
 
@@ -302,6 +303,7 @@ def matvec(x1: Any, x2: Any) -> Array:
     return _along_batches("matvec", x1, left, x2, right, [*batch, "row"], None, None)
 
 
+@fused_function(2)
 def vecmat(x1: Any, x2: Any) -> Array:
     """Multiply vectors (..., n), complex conjugated, with matrices (..., n, m): shape (..., m).
 

@@ -564,9 +564,14 @@ def logspace(
     """
     dtype = requested(dtype, "logspace")
     base = as_operand("logspace", base)
-    exponents = _linspace("logspace", start, stop, num, endpoint, None, axis)
-    out = power(base, exponents)
+    num, axis = static_int("logspace", "num", num), static_int("logspace", "axis", axis)
+    out = _powers(start, stop, base, num=num, endpoint=bool(endpoint), axis=axis)
     return out if dtype is None else convert_given(out, dtype)
+
+
+@fused
+def _powers(start: Any, stop: Any, base: Any, *, num: int, endpoint: bool, axis: int) -> Array:
+    return power(base, _linspace("logspace", start, stop, num, endpoint, None, axis))
 
 
 def geomspace(
@@ -578,6 +583,12 @@ def geomspace(
     Array([   1.,   10.,  100., 1000.], dtype=float32)
     """
     dtype = requested(dtype, "geomspace")
+    num, axis = static_int("geomspace", "num", num), static_int("geomspace", "axis", axis)
+    return _geometric(start, stop, num=num, endpoint=bool(endpoint), dtype=dtype, axis=axis)
+
+
+@fused
+def _geometric(start: Any, stop: Any, *, num: int, endpoint: bool, dtype: Any, axis: int) -> Array:
     ends = _base.promote_inexact(
         "geomspace", as_operand("geomspace", start), as_operand("geomspace", stop, 1)
     )

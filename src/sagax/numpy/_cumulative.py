@@ -76,6 +76,7 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None
     return _running("cumprod", cumprod_p, a, axis, dtype, out)
 
 
+@fused_function(1)
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """Compute cumulative sums as `cumsum` does, with NaN counted as 0.
 
@@ -85,6 +86,7 @@ def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: None = No
     return _running("nancumsum", cumsum_p, a, axis, dtype, out, nan=0)
 
 
+@fused_function(1)
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: None = None) -> Array:
     """Compute cumulative products as `cumprod` does, with NaN counted as 1.
 

@@ -33,7 +33,7 @@ from sagax._src.primitives.rounding import RoundingMethod, round_p
 from sagax._src.primitives.structural import convert, real_p
 from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import dtype_of, operand_inexact, operands2_inexact, select
-from sagax.numpy._fused import fused, operation1, operation2
+from sagax.numpy._fused import fused, fused_function, operation1, operation2
 
 if TYPE_CHECKING or lazy_imports():
     from sagax._src.primitives.special import bessel
@@ -500,6 +500,7 @@ def real(val: Any, /) -> Array:
     return real_p.bind(x)
 
 
+@operation1
 def imag(val: Any, /) -> Array:
     """Return the imaginary part of each element; zeros for real numbers.
 
@@ -549,6 +550,7 @@ def isreal(x: Any, /) -> Array:
     return _base.strong_array(eq_p.bind(part, _base.zero_like(part)))
 
 
+@fused_function(1)
 def angle(z: Any, deg: bool = False) -> Array:
     """Compute the angle of each complex number in the plane, in radians, or in degrees if `deg`.
 

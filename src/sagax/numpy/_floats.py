@@ -28,7 +28,7 @@ from sagax.numpy._base import (
     select,
     shape_of,
 )
-from sagax.numpy._fused import fused, operation1, operation2
+from sagax.numpy._fused import fused, fused_function, operation1, operation2
 
 _TO_EVEN = RoundingMethod.TO_NEAREST_EVEN
 
@@ -364,6 +364,7 @@ def spacing(x: Any, /) -> Array:
     return select(eq_p.bind(step, _zero(x)), copysign(least, x), step)
 
 
+@fused_function(1)
 def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     """Split each element into its fractional and its integral part, both with its sign.
 
@@ -377,6 +378,7 @@ def modf(x: Any, /, out: None = None) -> tuple[Array, Array]:
     return sub_p.bind(x, integral), integral
 
 
+@operation1
 def frexp(x: Any, /) -> tuple[Array, Array]:
     """Split each element into the pair (m, e) with x = m * 2**e and m in [0.5, 1).
 
@@ -447,6 +449,7 @@ def _times_power(x: Any, n: Any) -> Array:
     return mul_p.bind(x, layout.power(min_p.bind(max_p.bind(n, low), high)))
 
 
+@fused_function(2)
 def ldexp(x1: Any, x2: Any, /) -> Array:
     """Compute x1 * 2**x2 elementwise, in floating point; x2 are integers.
 
@@ -476,6 +479,7 @@ def ldexp(x1: Any, x2: Any, /) -> Array:
     return convert(_times_power(wide, n), dtype)
 
 
+@operation2
 def heaviside(x1: Any, x2: Any, /) -> Array:
     """Compute the Heaviside step function: 0 where x1 < 0, x2 where x1 = 0, 1 where x1 > 0.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from threading import get_ident
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from sagax._src.core.staging import StageTrace, stage
 from sagax._src.core.trace import Tracer, current_trace, evaluation, state
 from sagax._src.core.value import aval_of
 from sagax._src.diagnostics import events
-from sagax._src.diagnostics.errors import SagaxError
+from sagax._src.diagnostics.errors import JAXIndexError, JAXTypeError, SagaxError
 from sagax._src.higher_order.call import call as call_program
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.runtime.array import ConcreteArray, as_array
@@ -36,6 +36,7 @@ _own, _process = config.own, config.process
 _new = object.__new__
 _SCALARS = frozenset((bool, int, float, complex))
 # What composite functions raise of operands that do not fit; a warning may be an error too.
+_NEEDS_VALUES = (JAXTypeError, JAXIndexError)
 _REFUSED = (SagaxError, *FAILURES, ArithmeticError, Warning)
 
 
@@ -96,23 +97,25 @@ _STRUCTURAL = frozenset((int, bool, str, type(None)))
 
 
 def fused_function(
-    count: int, by_numpy: Callable[..., Callable | None] | None = None
+    count: int,
+    by_numpy: Callable[..., Callable | None] | None = None,
+    *,
+    floats: Literal["refused", "operands", "static"] = "refused",
 ) -> Callable[[F], F]:
-    """Wrap a public function of `count` arrays, then shapes, axes, dtypes and modes.
+    """Wrap a public function of `count` arrays, then optional arrays, shapes, axes, dtypes and modes.
 
-    Called on arrays, with arguments of simple types, it is one operation for each signature; any
+    Called on arrays, with other arguments of simple types, it is one operation for each signature; any
     other call is as without this. `by_numpy`: from the types of the arrays and the other arguments to
-    a function of NumPy arrays that does the same, as `prepare` takes it, or None.
+    a function of NumPy arrays that does the same, as `prepare` takes it, or None. `floats`: floats among
+    the other arguments are operands, as arrays are, so no choice may depend on them; or each makes
+    a signature of its own.
     """
 
     def decorate(fun: F) -> F:
         prepared = new_table()
-        alone = operation1(fun) if count == 1 and by_numpy is None else None
 
         @functools.wraps(fun)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if alone is not None and len(args) == 1 and not kwargs:
-                return alone(args[0])
             if (work := current_trace()) is not None and _traces(work):
                 settings = _own() or _process.settings
                 if (
@@ -135,42 +138,101 @@ def fused_function(
             if len(args) > count or kwargs:
                 for v in (*args[count:], *kwargs.values()):
                     kind = type(v)
-                    if kind is tuple:
+                    if kind in _STRUCTURAL:
+                        key.append(kind)
+                        key.append(v)
+                    elif kind is tuple:
                         for k in map(type, v):
                             if k is not int:
                                 return fun(*args, **kwargs)
-                    elif kind not in _STRUCTURAL:
-                        return fun(*args, **kwargs)
-                    key.append(kind)
-                    key.append(v)
+                        key.append(kind)
+                        key.append(v)
+                    else:
+                        if kind is float and floats == "static" and v == v:
+                            key.append(v)
+                            continue
+                        x = _operand(v) if kind is float and floats == "operands" else v
+                        if type(x) is not ConcreteArray or x._device is not None:
+                            return fun(*args, **kwargs)
+                        key.append(x.aval)
+                        arrays += (x,)
                 key.extend(kwargs)
             signature = tuple(key)
             found = prepared.get(signature)
             if found is None:
-                rest = args[count:]
-                quick = None
-                if by_numpy is not None and len(arrays) == count:
-                    quick = by_numpy([x.aval for x in arrays], *rest, **kwargs)
-                program = functools.partial(_with_rest, fun, rest, kwargs)
-                found = _prepared(program, arrays, fun.__name__, quick)
+                if len(args) < count:  # an array by keyword
+                    return fun(*args, **kwargs)
+                replace = functools.partial(remember, prepared, signature)
+                static = (
+                    _STRUCTURAL | {tuple, float} if floats == "static" else _STRUCTURAL | {tuple}
+                )
+                found = _prepared_function(
+                    fun, args[:count], args[count:], kwargs, arrays, static, by_numpy, replace
+                )
                 if found is None:
                     return fun(*args, **kwargs)
                 remember(prepared, signature, found)
+            if found is _stepwise:
+                return fun(*args, **kwargs)
             return found(arrays)
 
-        return call  # type: ignore[return-value]
+        if count == 1 and by_numpy is None:
+            return _quick1(fun, call)
+        return _quick2(fun, call, prepared) if count == 2 else call  # type: ignore[return-value]
 
     return decorate
 
 
+def _prepared_function(
+    fun: Callable,
+    first: tuple,
+    rest: tuple,
+    kwargs: dict,
+    arrays: tuple,
+    static: frozenset,
+    by_numpy: Callable | None,
+    replace: Callable[[Callable], None],
+) -> Callable | None:
+    """Compile a call of a public function; None if it must raise or warn at each call.
+
+    `arrays` are the first arguments, then those others whose type is not among `static`.
+    """
+    quick = None
+    if len(arrays) > len(first):
+        rest = tuple([v if type(v) in static else _OPERAND for v in rest])
+        kwargs = {k: v if type(v) in static else _OPERAND for k, v in kwargs.items()}
+    elif by_numpy is not None:
+        quick = by_numpy([x.aval for x in arrays], *rest, **kwargs)
+    program = functools.partial(_with_rest, fun, rest, kwargs)
+    return _prepared(program, arrays, fun.__name__, quick, replace, _stepwise)
+
+
+def _stepwise(arrays: Sequence) -> Any:
+    """Stand for signatures whose operations have to run one by one, as they need values."""
+    raise AssertionError
+
+
+_OPERAND = object()  # in place of an argument that is an operand
+
+
+_missing: Any = object()
+
+
 def operation1(fun: F) -> F:
     """Wrap a function of one operand, evaluated as one operation for each signature."""
+    return _quick1(fun, fun)
+
+
+def _quick1(fun: F, general: Callable[..., Any]) -> F:
+    """Wrap a function to be one operation when it is called with one array; other calls are `general`."""
     prepared = new_table()
     # by the type alone: the settings of the last call, and the parts of what ran
     latest = new_table()
 
     @functools.wraps(fun)
-    def call(x: Any, /) -> Any:
+    def call(x: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
+        if rest or kwargs or x is _missing:
+            return general(*(() if x is _missing else (x, *rest)), **kwargs)
         if (work := current_trace()) is not None and _traces(work):
             settings = _own() or _process.settings
             if (settings.exact or settings.debug_nans or settings.debug_infs) and _is_one_call():
@@ -191,7 +253,12 @@ def operation1(fun: F) -> F:
             key = (settings, x.aval)
             run = prepared.get(key)
             if run is None:
-                run = _prepared(fun, (x,), fun.__name__)
+
+                def replace(run: Callable) -> None:
+                    remember(prepared, key, run)
+                    latest.pop(key[1], None)
+
+                run = _prepared(fun, (x,), fun.__name__, None, replace, _stepwise)
                 if run is None:
                     return fun(x)
                 remember(prepared, key, run)
@@ -199,7 +266,7 @@ def operation1(fun: F) -> F:
             found = remember(latest, x.aval, (settings, *parts, run))
         _, execute, handlers, aval, run = found
         if execute is None:
-            return run((x,))
+            return run((x,)) if run is not _stepwise else fun(x)
         buffer = x._buffer
         if buffer is None:
             buffer = x.buffer()
@@ -213,6 +280,23 @@ def operation1(fun: F) -> F:
         result._buffer = out
         result._device = None
         return result
+
+    return call  # type: ignore[return-value]
+
+
+def _quick2(fun: F, general: Callable[..., Any], prepared: dict) -> F:
+    """Wrap a function to find at once what two arrays without other arguments take."""
+
+    @functools.wraps(fun)
+    def call(x: Any = _missing, y: Any = _missing, /, *rest: Any, **kwargs: Any) -> Any:
+        if rest or kwargs or type(x) is not ConcreteArray or type(y) is not ConcreteArray:
+            given = (v for v in (x, y) if v is not _missing)
+            return general(*given, *rest, **kwargs)
+        if x._device is None and y._device is None and current_trace() is None:
+            found = prepared.get((_own() or _process.settings, x.aval, y.aval))
+            if found is not None and found is not _stepwise:
+                return found((x, y))
+        return general(x, y)
 
     return call  # type: ignore[return-value]
 
@@ -420,25 +504,40 @@ def _simple(rest: tuple, kwargs: dict) -> bool:
 
 
 def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:
-    return fun(*arrays, *rest, **kwargs)
+    """Call `fun` with arrays first; the last ones take the places of operands in `rest` and `kwargs`."""
+    places = sum([v is _OPERAND for v in (*rest, *kwargs.values())])
+    if not places:
+        return fun(*arrays, *rest, **kwargs)
+    more = iter(arrays[-places:])
+    rest = tuple([next(more) if v is _OPERAND else v for v in rest])
+    kwargs = {k: next(more) if v is _OPERAND else v for k, v in kwargs.items()}
+    return fun(*arrays[:-places], *rest, **kwargs)
 
 
 def _prepared(
-    fun: Callable, arrays: tuple, name: str, by_numpy: Callable | None = None
+    fun: Callable,
+    arrays: tuple,
+    name: str,
+    by_numpy: Callable | None = None,
+    replace: Callable[[Callable], None] | None = None,
+    stepwise: Callable | None = None,
 ) -> Callable | None:
-    """Compile `fun` for such arrays; None if it must raise or warn at each call."""
+    """Compile `fun` for such arrays; None if it must raise or warn at each call.
+
+    Return `stepwise` if it depends on values of the arrays. `replace` is given a faster call, if there is one later.
+    """
     settings = _own() or _process.settings
     if settings.disable_jit or settings.numpy_rank_promotion != "allow":
         return None
     if events.operation_evaluated.function is not None:
         return None  # each operation is run by itself, to be seen
     try:
-        return prepare(fun, arrays, name, by_numpy)
+        return prepare(fun, arrays, name, by_numpy, replace)
     except (
         _REFUSED
     ) as error:  # the function itself raises it again, about the arrays that it was given
         _notify_uncompiled(name, error)
-        return None
+        return stepwise if isinstance(error, _NEEDS_VALUES) else None
 
 
 def _notify_uncompiled(name: str, error: Exception) -> None:

@@ -116,6 +116,7 @@ def diagflat(v: Any, k: int = 0) -> Array:
     return strong(_diagonal_matrix(reshape(x, (x.size,)), static_int("diagflat", "k", k)))
 
 
+@fused_function(1)
 @promotes_freely
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
     """Create the matrix whose rows are N powers of the elements of `x`, from the highest down to 0.

@@ -16,7 +16,7 @@ from sagax._src.primitives.bitwise import bitwise_and
 from sagax._src.primitives.comparison import eq
 from sagax._src.primitives.selection import select_n_p
 from sagax.numpy._arguments import has_names, one_axis, refuse_out, with_aval
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._reductions import Axis, checked_where, masked
 
 if TYPE_CHECKING or lazy_imports():
@@ -37,6 +37,7 @@ def _without_nan(function: str, a: Any, where: Any) -> tuple[Any, Any]:
 # sums and products --------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def nansum(
     a: Any,
     axis: Axis = None,
@@ -56,6 +57,7 @@ def nansum(
     return _reductions.sum(a, axis, dtype, None, keepdims, initial, mask)
 
 
+@fused_function(1)
 def nanprod(
     a: Any,
     axis: Axis = None,
@@ -78,6 +80,7 @@ def nanprod(
 # extrema ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def nanmax(
     a: Any,
     axis: Axis = None,
@@ -94,6 +97,7 @@ def nanmax(
     return _nan_extremum("nanmax", a, axis, out, keepdims, initial, where)
 
 
+@fused_function(1)
 def nanmin(
     a: Any,
     axis: Axis = None,
@@ -144,6 +148,7 @@ def _extremum_of_numbers(a: Any, *, axes: tuple, greatest: bool, keepdims: bool)
     return select_n_p.bind(some, structural.full_of(aval_of(found), np.nan), found)
 
 
+@fused_function(1)
 def nanargmax(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -155,6 +160,7 @@ def nanargmax(
     return _nan_position("nanargmax", a, axis, out, keepdims)
 
 
+@fused_function(1)
 def nanargmin(
     a: Any, axis: int | None = None, out: None = None, keepdims: bool | None = None
 ) -> Array:
@@ -191,6 +197,7 @@ def _position_of_number(a: Any, *, axis: int | None, greatest: bool, keepdims: b
 # mean and variance --------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def nanmean(
     a: Any,
     axis: Axis = None,
@@ -209,6 +216,7 @@ def nanmean(
     return _reductions.mean(a, axis, dtype, None, keepdims, where=mask)
 
 
+@fused_function(1)
 def nanvar(
     a: Any,
     axis: Axis = None,
@@ -229,6 +237,7 @@ def nanvar(
     return _reductions.var(a, axis, dtype, None, ddof, keepdims, where=mask, mean=mean)
 
 
+@fused_function(1)
 def nanstd(
     a: Any,
     axis: Axis = None,

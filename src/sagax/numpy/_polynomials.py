@@ -19,7 +19,7 @@ from sagax.numpy._base import promotes_freely
 from sagax.numpy._contraction import matmul, outer
 from sagax.numpy._creation import arange
 from sagax.numpy._elementary import sqrt
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._grids import vander
 from sagax.numpy._joining import stack
 from sagax.numpy._linalg.factors import eigvals, epsilon
@@ -53,6 +53,7 @@ def _promoted(function: str, a1: Any, a2: Any, *, stacked: bool = False) -> tupl
 # arithmetic ---------------------------------------------------------------------------------------
 
 
+@fused_function(2)
 def polyadd(a1: Any, a2: Any) -> Array:
     """Add two polynomials, or stacks of them whose first dimension counts the coefficients.
 
@@ -63,6 +64,7 @@ def polyadd(a1: Any, a2: Any) -> Array:
     return a + b
 
 
+@fused_function(2)
 def polysub(a1: Any, a2: Any) -> Array:
     """Subtract two polynomials, or stacks of them whose first dimension counts the coefficients.
 
@@ -92,6 +94,7 @@ def _of_one_degree(function: str, a1: Any, a2: Any) -> list[Any]:
     return [padded(p) for p in found]
 
 
+@fused_function(2)
 def polymul(a1: Any, a2: Any, *, trim_leading_zeros: bool = False) -> Array:
     """Multiply two polynomials, in floating point.
 
@@ -182,6 +185,7 @@ def _horner(p: Any, x: Any) -> Array:
 # roots --------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def poly(seq_of_zeros: Any) -> Array:
     """Compute the coefficients of the monic polynomial with the given zeros.
 
@@ -276,6 +280,7 @@ class SampleSizeError(SagaxError, TypeError):
     """Points and values that do not go together."""
 
 
+@fused_function(2)
 @promotes_freely
 def polyfit(
     x: Any,
@@ -356,6 +361,7 @@ def polyfit(
 # derivatives and integrals ------------------------------------------------------------------------
 
 
+@fused_function(1)
 def polyder(p: Any, m: int = 1) -> Array:
     """Differentiate a polynomial `m` times, in floating point; or a stack of them, along its first axis.
 
@@ -377,6 +383,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     return slice_in_dim(p, 0, size - m) * factors
 
 
+@fused_function(1)
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """Integrate a polynomial `m` times, in floating point.
 

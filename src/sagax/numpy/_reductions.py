@@ -808,6 +808,7 @@ def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
     return restore_dims(found, aval_of(a), axes) if keepdims else found
 
 
+@fused_function(1)
 def minmax(
     a: Any,
     axis: Axis = None,

@@ -17,7 +17,7 @@ from sagax._src.primitives.complex_numbers import complex_p, imag_p
 from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.structural import convert, convert_given, real_p
 from sagax.numpy._base import as_operand, dtype_of, operands2, promoted2
-from sagax.numpy._fused import fused, operation2, operation3
+from sagax.numpy._fused import fused, fused_function, operation2, operation3
 from sagax.numpy._logic import truth
 
 if TYPE_CHECKING or lazy_imports():
@@ -119,6 +119,7 @@ def _ordered(function: str, bound: Any, x: Any) -> tuple:
     return bound, x
 
 
+@fused_function(1, floats="operands")
 def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Array:

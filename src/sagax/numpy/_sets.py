@@ -22,7 +22,7 @@ from sagax._src.primitives.sorting import sort_p
 from sagax.numpy._arguments import check_choice, one_axis, static_int, with_aval
 from sagax.numpy._base import promotes_freely
 from sagax.numpy._cumulative import cumsum
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._indexing import getitem
 from sagax.numpy._joining import concatenate
 from sagax.numpy._logic import logical_not
@@ -316,6 +316,7 @@ def _from_host(function: str, found: np.ndarray, dtype: Any, weak: bool) -> Arra
     return structural.convert(_base.as_array(function, found.astype(dtype)), dtype, weak)
 
 
+@fused_function(2)
 @promotes_freely
 def union1d(ar1: Any, ar2: Any, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Find the distinct elements of both arguments, in ascending order.
@@ -357,6 +358,7 @@ def _fill_value_as(function: str, fill_value: Any, dtype: Any) -> Any:
     return structural.convert(_base.as_array(function, fill_value), dtype)
 
 
+@fused_function(2)
 @promotes_freely
 def intersect1d(
     ar1: Any,
@@ -403,6 +405,7 @@ def intersect1d(
     return values, i, j
 
 
+@fused_function(2)
 @promotes_freely
 def setdiff1d(
     ar1: Any,
@@ -445,6 +448,7 @@ def _not_in(a: Array, b: Array, assume_unique: bool, size: Any, fill_value: Any)
     return _compressed(ordered, mask, size, fill)[0]
 
 
+@fused_function(2)
 @promotes_freely
 def setxor1d(
     ar1: Any,

@@ -195,6 +195,7 @@ def ravel(a: Any, order: str = "C", *, out_sharding: Any = None) -> Array:
     return reshape(a, (aval.size,), order)
 
 
+@fused_function(1)
 def resize(a: Any, new_shape: int | Sequence[int]) -> Array:
     """Resize `a` to the shape `new_shape`: its elements are repeated or cut off.
 
@@ -383,6 +384,7 @@ def atleast_1d(*arys: Any) -> Array | tuple[Array, ...]:
     return _each("atleast_1d", arys, _at_least_1)
 
 
+@fused_function(1)
 def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
     """Reshape the argument (several: a tuple of them) to at least two dimensions, new ones first.
 
@@ -392,6 +394,7 @@ def atleast_2d(*arys: Any) -> Array | tuple[Array, ...]:
     return _each("atleast_2d", arys, _at_least_2)
 
 
+@fused_function(1)
 def atleast_3d(*arys: Any) -> Array | tuple[Array, ...]:
     """Reshape the argument (several: a tuple of them) to at least three dimensions.
 
@@ -537,6 +540,7 @@ def fliplr(m: Any) -> Array:
     return _flip("fliplr", m, 1)
 
 
+@fused_function(1)
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     """Rotate `m` by `k` right angles in the plane of two axes, from the first toward the second.
 

@@ -13,11 +13,12 @@ from sagax._src.primitives.convolution import conv_general_dilated
 from sagax._src.primitives.dot_general import canonical_precision
 from sagax.numpy._arguments import check_choice, with_aval
 from sagax.numpy._elementary import conj
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 
 _MODES = ("full", "same", "valid")
 
 
+@fused_function(2)
 def convolve(
     a: Any, v: Any, mode: str = "full", *, precision: Any = None, preferred_element_type: Any = None
 ) -> Array:
@@ -34,6 +35,7 @@ def convolve(
     return _slide("convolve", a, shaping.rev(v, (0,)), mode, precision, preferred_element_type)
 
 
+@fused_function(2)
 def correlate(
     a: Any,
     v: Any,

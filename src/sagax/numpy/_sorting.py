@@ -131,6 +131,7 @@ def argsort(
     return shaping.rev(found, (d,)) if descending else found
 
 
+@fused_function(1)
 def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     """Compute the indices that sort by several keys: by the last of `keys`, ties by earlier ones.
 
@@ -159,6 +160,7 @@ def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     return found
 
 
+@fused_function(1)
 def sort_complex(a: Any) -> Array:
     """Sort the elements of `a` along its last axis as complex numbers in ascending order.
 
@@ -191,6 +193,7 @@ def _refuse_complex(function: str, aval: Any) -> None:
         )
 
 
+@fused_function(1)
 def partition(a: Any, kth: int, axis: int = -1) -> Array:
     """Partition `a` along `axis` so that the element at `kth` is the one that sorting puts there.
 
@@ -208,6 +211,7 @@ def partition(a: Any, kth: int, axis: int = -1) -> Array:
     return shaping.concatenate([small, shaping.rev(great, (d,))], d)
 
 
+@fused_function(1)
 def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     """Compute the indices that partition `a` as `partition` does; integers.
 
@@ -223,6 +227,7 @@ def argpartition(a: Any, kth: int, axis: int = -1) -> Array:
     return shaping.concatenate([small, sort(great, d)], d)
 
 
+@fused_function(1)
 def top_k(
     a: Any, k: int, *, axis: int = -1, mode: str = "largest", sorted: bool = True
 ) -> tuple[Array, Array]:
@@ -364,6 +369,7 @@ def _bisect(a: Any, v: Any, *, side: str) -> Array:
     return found
 
 
+@fused_function(2)
 def digitize(x: Any, bins: Any, right: bool = False, *, method: str | None = None) -> Array:
     """Find the index of the bin that each element of `x` falls into; `bins` are the edges in order.
 

@@ -48,6 +48,7 @@ _thread = config.thread
 # average ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def average(
     a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False
 ) -> Any:
@@ -110,6 +111,7 @@ _STEPS = ("inverted_cdf", "averaged_inverted_cdf", "closest_observation")
 _METHODS = (*_ALPHA_BETA, *_CHOICES, *_STEPS)
 
 
+@fused_function(1, floats="static")
 @promotes_freely
 def quantile(
     a: Any,
@@ -140,6 +142,7 @@ def quantile(
     return _quantiles("quantile", a, q, axis, method, keepdims, weights)
 
 
+@fused_function(1, floats="static")
 @promotes_freely
 def percentile(
     a: Any,
@@ -162,6 +165,7 @@ def percentile(
     return _quantiles("percentile", a, q, axis, method, keepdims, weights, scale=100)
 
 
+@fused_function(1, floats="operands")
 @promotes_freely
 def nanquantile(
     a: Any,
@@ -183,6 +187,7 @@ def nanquantile(
     return _quantiles("nanquantile", a, q, axis, method, keepdims, weights, skip_nan=True)
 
 
+@fused_function(1, floats="operands")
 @promotes_freely
 def nanpercentile(
     a: Any,
@@ -531,6 +536,7 @@ class SampleSizeError(SagaxError, RuntimeError):
     """Weights that do not go with the samples."""
 
 
+@fused_function(1)
 @promotes_freely
 def cov(
     m: Any,
@@ -633,6 +639,7 @@ def _sample_weights(name: str, weights: Any, samples: Any, position: int) -> Any
     return weights
 
 
+@fused_function(1)
 @promotes_freely
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Array:
     """Compute the correlation coefficients of variables, each a row of `x` (and `y`); see `cov`.

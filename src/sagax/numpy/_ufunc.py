@@ -13,6 +13,7 @@ import sagax.numpy._floats as _floats
 import sagax.numpy._logic as _logic
 import sagax.numpy._reductions as _reductions
 from sagax._src.api.tracing_utils import eval_shape
+from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.scan import scan
@@ -24,6 +25,7 @@ from sagax.numpy._base import select
 from sagax.numpy._conversion import asarray
 from sagax.numpy._creation import arange
 from sagax.numpy._cumulative import cumprod, cumsum
+from sagax.numpy._fused import fused_function
 from sagax.numpy._selection import where3
 from sagax.numpy._vectorize import vectorize
 
@@ -81,6 +83,10 @@ class ufunc:
         self._accumulate = accumulate
         self._at = at
         self._reduceat = reduceat
+        if call is not None:  # of this package: it computes the same each time
+            for method in (self.reduce, self.accumulate, self.outer, self.reduceat):
+                count = 1 if method in (self.reduce, self.accumulate) else 2
+                setattr(self, method.__name__, fused_function(count)(method))
 
     @property
     def nin(self) -> int:
@@ -414,6 +420,25 @@ def _truth(reduction: Callable[..., Any], combine: Callable[..., Any]) -> Callab
     return reduce
 
 
+def _odd(x: Any, axis: tuple, keepdims: bool, where: Any) -> Array:
+    """Return whether an odd number of elements is true."""
+    true = _logic.not_equal(x, 0)
+    if where is not None:
+        true = _logic.logical_and(true, where)
+    out = reductions.reduce_xor_p.bind(true, axes=axis)
+    return reshape(out, _reduced_shape(x, axis)) if keepdims else out
+
+
+def _odd_so_far(x: Any, axis: int, dtype: Any) -> Array:
+    given = x if dtype is None else x.astype(dtype)
+    true = _logic.not_equal(given, 0).astype(dtypes.int32)
+    odd = (cumsum(true, axis) & 1).astype(bool)  # where the sum wraps, it stays odd or even
+    if dtype is None or odd.dtype == given.dtype:
+        return odd
+    is_first = arange(x.shape[axis]).reshape(-1, *(1,) * (x.ndim - 1 - axis)) == 0
+    return where3(is_first, given, odd.astype(dtype))  # the first element stays as it is
+
+
 def _extreme(reduction: Callable[..., Any]) -> Callable[..., Any]:
     def reduce(x: Any, axis: tuple, dtype: Any, keepdims: bool, initial: Any, where: Any) -> Array:
         x = x if dtype is None else x.astype(dtype)
@@ -479,7 +504,12 @@ logical_and = _universal(
 logical_or = _universal(
     _logic.logical_or, identity=False, reduce=_truth(_reductions.any, _logic.logical_or)
 )
-logical_xor = _universal(_logic.logical_xor, identity=False)
+logical_xor = _universal(
+    _logic.logical_xor,
+    identity=False,
+    reduce=_truth(_odd, _logic.logical_xor),
+    accumulate=_odd_so_far,
+)
 logaddexp = _universal(
     _elementary.logaddexp,
     identity=-math.inf,

@@ -33,6 +33,7 @@ from sagax.numpy._arguments import axes_in_order, one_axis, static_int, with_ava
 from sagax.numpy._conversion import asarray
 from sagax.numpy._creation import arange, zeros
 from sagax.numpy._elementary import conj, sqrt
+from sagax.numpy._fused import fused_function
 from sagax.numpy._shaping import moveaxis, roll
 
 Sizes: TypeAlias = Sequence[int] | None
@@ -270,6 +271,7 @@ def _transform_nd(function: str, kind: FftType, a: Any, s: Any, axes: Any, norm:
     return _transform(name, kind, a, s, found, norm)
 
 
+@fused_function(1)
 def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform `a` over several `axes`: by default the last ones, as many as `s` has, or all.
 
@@ -280,6 +282,7 @@ def fftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array
     return _transform_nd("fftn", FftType.FFT, a, s, axes, norm)
 
 
+@fused_function(1)
 def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `fftn`.
 
@@ -290,6 +293,7 @@ def ifftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arra
     return _transform_nd("ifftn", FftType.IFFT, a, s, axes, norm)
 
 
+@fused_function(1)
 def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Transform real numbers over several `axes`, the last one as `rfft` does.
 
@@ -300,6 +304,7 @@ def rfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arra
     return _transform_nd("rfftn", FftType.RFFT, a, s, axes, norm)
 
 
+@fused_function(1)
 def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Array:
     """Compute the inverse of `rfftn`; real.
 
@@ -310,6 +315,7 @@ def irfftn(a: Any, s: Sizes = None, axes: Axes = None, norm: Norm = None) -> Arr
     return _transform_nd("irfftn", FftType.IRFFT, a, s, axes, norm)
 
 
+@fused_function(1)
 def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform `a` over two axes.
 
@@ -320,6 +326,7 @@ def fft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> A
     return _transform_nd("fft2", FftType.FFT, a, s, _pair("fft2", axes), norm)
 
 
+@fused_function(1)
 def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `fft2`.
 
@@ -330,6 +337,7 @@ def ifft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> 
     return _transform_nd("ifft2", FftType.IFFT, a, s, _pair("ifft2", axes), norm)
 
 
+@fused_function(1)
 def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Transform real numbers over two axes, the second one as `rfft` does.
 
@@ -340,6 +348,7 @@ def rfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> 
     return _transform_nd("rfft2", FftType.RFFT, a, s, _pair("rfft2", axes), norm)
 
 
+@fused_function(1)
 def irfft2(a: Any, s: Sizes = None, axes: Axes = (-2, -1), norm: Norm = None) -> Array:
     """Compute the inverse of `rfft2`; real.
 
@@ -420,6 +429,7 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
 # shifts -------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     """Shift the frequency 0 from the start of `x` to the middle of `axes` (None: all).
 
@@ -429,6 +439,7 @@ def fftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     return _shifted("fftshift", x, axes, 1)
 
 
+@fused_function(1)
 def ifftshift(x: Any, axes: int | Sequence[int] | None = None) -> Array:
     """Shift the frequency 0 from the middle of `x` back to the start of `axes` (None: all).
 

@@ -296,14 +296,7 @@ class JitFunction:
                 # The commonest call, with arrays only, needs no flattening. `device`: the one
                 # that they are committed to.
                 settings = _own() or _process.settings
-                statics: tuple = ()
-                dyn_args, dyn_kwargs = args, kwargs
-                device = None
-                if not self._all_dynamic:
-                    if settings.disable_jit:
-                        return self._general(args, kwargs)
-                    statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
-                elif not kwargs:
+                if self._all_dynamic and not kwargs:
                     if len(args) == 1 and type(x := args[0]) is ConcreteArray:
                         device = x._device
                         if device is None:
@@ -315,6 +308,7 @@ class JitFunction:
                         if entry is None:
                             return self._general(args, kwargs)
                         return entry([x.buffer() if x._buffer is None else x._buffer], args)
+                    device = None
                     key: list = [settings]
                     bufs = []
                     for x in args:
@@ -336,7 +330,12 @@ class JitFunction:
                             key.append(device)
                         entry = self._calls.get(tuple(key))
                         return entry(bufs, args) if entry else self._general(args, kwargs)
-                    device = None
+                statics: tuple = ()
+                dyn_args, dyn_kwargs, device = args, kwargs, None
+                if not self._all_dynamic:
+                    if settings.disable_jit:
+                        return self._general(args, kwargs)
+                    statics, dyn_args, dyn_kwargs = self._split(args, kwargs)
                 found = None
                 leaves: Sequence[Any] = dyn_args
                 key = [settings]

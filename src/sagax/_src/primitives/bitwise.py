@@ -270,7 +270,7 @@ clz_p = elementwise(
     numpy=_leading_zeros,
     accepts=integer,
     hlo="count_leading_zeros",
-    exact=True,
+    exact=False,  # NumPy takes several operations
     samples=_COUNTED,
 )
 

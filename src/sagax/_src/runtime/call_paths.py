@@ -6,6 +6,7 @@ executable, so that the commonest ones only call XLA and wrap its results.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 from types import CodeType, FunctionType
@@ -13,7 +14,7 @@ from typing import Any, cast
 
 from sagax._src import xla
 from sagax._src.diagnostics.boundary import passed_through
-from sagax._src.runtime import commit_sites, effect_tokens
+from sagax._src.runtime import arity_template, commit_sites, effect_tokens
 from sagax._src.runtime.array import ConcreteArray
 from sagax._src.runtime.compile import Compiled, buffers_on, explained
 
@@ -80,29 +81,10 @@ def entry(
             return unflatten(results)
 
         return noted(call_with_more)
-    if unflatten is None:
-        (aval,) = compiled.out_avals
-
-        def call_one(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
-            try:
-                (out,) = execute(bufs).consume_with_handlers(handlers)
-            except FAILURES as error:
-                failure = failed(error, bufs, arrays)
-                raise failure from failure.__cause__
-            result = _new(ConcreteArray)  # as in `_wrapping`
-            result.aval = aval
-            result._host = None
-            result._buffer = out
-            result._device = target
-            if target is not None:  # as in `commit_sites.inherit`: saves a call
-                for x in arrays:
-                    stack = getattr(x, "_committed_at", None)
-                    if stack is not None:
-                        result._committed_at = stack
-                        break
-            return result
-
-        return noted(call_one)
+    avals = tuple(compiled.out_avals)
+    if target is None and 1 <= len(avals) <= _MOST_NAMED:
+        make = _maker(_CALL, len(avals), *_container(unflatten))
+        return noted(make(execute, handlers, avals, failed, unflatten))
 
     def call(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
         try:
@@ -113,9 +95,103 @@ def entry(
         results = wrapped(outs)
         if target is not None:
             commit_sites.inherit(results, arrays)
-        return unflatten(results)
+        return results[0] if unflatten is None else unflatten(results)
 
     return noted(call)
+
+
+# Each result is wrapped by what ConcreteArray's `__init__` does, without a call of it.
+_MOST_NAMED = 8
+_RESULTS = """
+        b{x} = {x}
+        {x} = _new(ConcreteArray)
+        {x}.aval = a{x}
+        {x}._host = None
+        {x}._buffer = b{x}
+        {x}._device = None
+        return RESULT
+
+    return call
+"""
+_CALL = """
+def make(execute, handlers, avals, failed, unflatten):
+    {a}, = avals
+
+    def call(bufs, arrays):
+        try:
+            {operands}, = execute(bufs).consume_with_handlers(handlers)
+        except FAILURES as error:
+            failure = failed(error, bufs, arrays)
+            raise failure from failure.__cause__
+"""
+_PLAIN_CALL = """
+def make(execute, handlers, avals, again, unflatten):
+    {a}, = avals
+
+    def call(arrays):
+        bufs = [a.buffer() if a._buffer is None else a._buffer for a in arrays]
+        try:
+            {operands}, = execute(bufs).consume_with_handlers(handlers)
+        except FAILURES:
+            return again(arrays)
+"""
+
+
+@functools.cache
+def _maker(template: str, count: int, result: str, keys: tuple[str, ...]) -> Callable[..., Any]:
+    """Return the function `make` of a template, for this number of results, and the way they are combined."""
+    names = [f"x{i}" for i in range(count)]
+    if result == "dict":
+        result = "{" + ", ".join(f"{k!r}: {x}" for k, x in zip(keys, names, strict=True)) + "}"
+    text = template.replace("{a}", ", ".join(f"a{x}" for x in names)) + _RESULTS.lstrip("\n")
+    return arity_template.filled_in(text.replace("RESULT", result), count, globals())
+
+
+def _container(unflatten: Callable[[list], Any] | None) -> tuple[str, tuple[str, ...]]:
+    """Return an expression of results named `{operands}`, and the keys of a dict.
+
+    A flat list, tuple or dict is made at once.
+    """
+    if unflatten is None:
+        return "{operands}", ()
+    if unflatten in (list, tuple):
+        return ("[{operands}]" if unflatten is list else "({operands},)"), ()
+    other = "unflatten([{operands}])", ()
+    tree: Any = getattr(unflatten, "__self__", None)
+    if not isinstance(tree, xla.PyTreeDef):
+        return other
+    data, children = tree.node_data(), tree.children()
+    if data is None or not all(
+        c is not None and c.num_nodes == 1 and c.num_leaves for c in children
+    ):
+        return other
+    kind, aux = data
+    if kind is list or kind is tuple:
+        return ("[{operands}]" if kind is list else "({operands},)"), ()
+    if kind is dict and all(type(k) is str and "{" not in k for k in aux):
+        return "dict", tuple(aux)
+    return other
+
+
+def plain_call(
+    compiled: Compiled,
+    unflatten: Callable[[list], Any] | None,
+    again: Callable[[Sequence[ConcreteArray]], Any],
+) -> Callable[[Sequence[ConcreteArray]], Any]:
+    """Build a call from arrays to the result, with one frame less than that of `entry`.
+
+    The executable has no effects, and takes all its operands on its device, the only one. `again` runs it
+    once more after a failure, and raises the error with its explanation.
+    """
+    avals = tuple(compiled.out_avals)
+    if compiled.kept is not None or not 1 <= len(avals) <= _MOST_NAMED:
+        return again
+    execute, handlers = compiled.executable.execute, compiled.executable.handlers
+    make = _maker(_PLAIN_CALL, len(avals), *_container(unflatten))
+    call = make(execute, handlers, avals, again, unflatten)
+    if unflatten is None:
+        call.parts = execute, handlers, *avals
+    return call
 
 
 def _wrapping(avals: Sequence[Any], target: Any) -> Callable[[list], list[ConcreteArray]]:

@@ -43,6 +43,7 @@ _own, _process = config.own, config.process
 _ndarray = np.ndarray
 _as_numpy = np.asarray
 _BOOL = np.dtype(bool)
+_SCALARS = frozenset((bool, int, float, complex, str))
 
 
 def evaluate(primitive: Any, args: tuple, params: dict) -> Any:
@@ -294,37 +295,41 @@ def _device_entry(
     return run
 
 
-def _compiled_operation(jaxpr: Jaxpr, device: Any, committed: Any, name: str) -> Callable:
-    """Compile an operation: return a function from arrays to an array, or to a list of several."""
+def _compiled_operation(
+    jaxpr: Jaxpr,
+    device: Any,
+    committed: Any,
+    name: str,
+    unflatten: Callable[[list], Any] | None = None,
+) -> Callable:
+    """Compile an operation: return a function from arrays to an array, or to `unflatten` of several."""
     named = placement_of_jaxpr(jaxpr, committed, len(jaxpr.invars))
     if isinstance(named, Placement):
         device = named
     lowered = Lowered(jaxpr, platform_of(device), name, keep_unused=True, target=device)
     compiled = Compiled(lowered, device)
-    several = len(compiled.out_avals) != 1
+    if unflatten is None and len(compiled.out_avals) != 1:
+        unflatten = list
 
     def run_sharded(arrays: Sequence) -> Any:
         found = run_compiled(compiled, arrays, committed)
-        return found if several else found[0]
+        return found[0] if unflatten is None else unflatten(found)
 
     if isinstance(device, Placement):
         return run_sharded
     elsewhere = len(devices.backend_of(device).local_devices) > 1
-    call = call_paths.entry(compiled, (), list if several else None, committed, elsewhere)
+    call = call_paths.entry(compiled, (), unflatten, committed, elsewhere)
 
     def run(arrays: Sequence) -> Any:
         return call([a.buffer() if a._buffer is None else a._buffer for a in arrays], arrays)
 
-    simple = not (several or elsewhere or compiled.lowered.jaxpr.effects)
-    if simple and committed is None and len(jaxpr.invars) == 1:
-        executable = compiled.executable
-        parts = executable.execute, executable.handlers, compiled.out_avals[0]
-        run.parts = parts  # type: ignore[attr-defined]
-    return run
+    if elsewhere or committed is not None or compiled.lowered.jaxpr.effects:
+        return run
+    return call_paths.plain_call(compiled, unflatten, run)
 
 
 def parts_of(run: Callable) -> tuple | None:
-    """Return `(execute, handlers, aval of the result)` of a simple one-operand `run`, else None.
+    """Return `(execute, handlers, aval of the result)` of a simple `run` with one result, else None.
 
     Callers use it to save the call of `run`: XLA captures the stack at its call, and each frame costs.
     """
@@ -339,19 +344,28 @@ def prepare(
     arrays: Sequence[ConcreteArray],
     name: str,
     by_numpy: Callable[..., Any] | None = None,
+    replace: Callable[[Callable], None] | None = None,
 ) -> Callable[[Sequence[ConcreteArray]], Any]:
     """Build a call of `fun`, which takes arrays by position, for arrays of these types.
 
     Its operations become one executable, or run through NumPy one after the other if that is bit-identical.
     The arrays are uncommitted, or committed to the same device.
 
-    `by_numpy` computes the only result, bit for bit, from NumPy arrays, or raises IndexError.
+    `by_numpy` computes the only result, bit for bit, from NumPy arrays, or raises IndexError. `replace`
+    is given a faster call once there is one.
     """
     tree: Any = None
+    container: Any = None  # makes the result of a list, if it is a tuple of arrays
 
     def flat(*tracers: Any) -> list:
-        nonlocal tree
-        leaves, tree = trees.flatten(fun(*tracers))
+        nonlocal tree, container
+        found = fun(*tracers)
+        leaves, tree = trees.flatten(found)
+        if not _SCALARS.isdisjoint(map(type, leaves)):
+            raise TypeError("a result is no array")
+        is_flat = isinstance(found, tuple) and len(found) == len(leaves)
+        if is_flat and all(map(operator.is_, found, leaves)):
+            container = getattr(found, "_make", tuple)
         return leaves
 
     jaxpr, consts = stage(flat, [a.aval for a in arrays])
@@ -361,42 +375,54 @@ def prepare(
     device = committed if committed is not None else devices.default_device()
     first = arrays[0].aval if arrays and not constants else None
     on_host, where = _on_host(device, committed, first)
+    is_watched = _thread.settings.debug_key_reuse or debug_nans.enabled()
+    is_single = trees.treedef_is_leaf(tree) and tree.num_leaves  # `()` is one node, too
+    unflatten = container or tree.unflatten
+
+    def compiled() -> Callable:
+        if is_watched or committed is not None or constants:
+            return finished(_compiled_operation(jaxpr, device, committed, name))
+        how = None if is_single else unflatten
+        return _compiled_operation(jaxpr, device, committed, name, how)
+
+    def finished(run: Callable) -> Callable:
+        if committed is not None:
+            run = _inheriting(run)
+        if _thread.settings.debug_key_reuse:
+            run = watch.watched_jaxpr(run, jaxpr)
+        if debug_nans.enabled():
+            run = debug_nans.watched_jaxpr(run, jaxpr)
+        if is_single:
+            return (lambda xs: run((*constants, *xs))) if constants else run
+        if len(jaxpr.outvars) == 1:
+            return lambda xs: unflatten([run((*constants, *xs))])
+        return lambda xs: unflatten(run((*constants, *xs)))
+
     if not jaxpr.eqns and set(jaxpr.outvars) <= set(jaxpr.invars):
         inputs: list[Any] = jaxpr.invars
         positions = [inputs.index(v) for v in jaxpr.outvars]
-        run = _aliased_operands(positions)
-    elif by_numpy is not None and on_host and not constants and _is_small(jaxpr):
+        return finished(_aliased_operands(positions))
+    if by_numpy is not None and on_host and not constants and _is_small(jaxpr):
         run = _first_by_numpy(
             by_numpy,
             jaxpr.outvars[0].aval,
             where(jaxpr.outvars[0].aval),
             lambda: _compiled_operation(jaxpr, device, committed, name),
         )
-        run = _staying(run, committed)
-    elif on_host and _same_through_numpy(jaxpr):
-        run = _numpy_steps(jaxpr, where)
-        if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
-            run = _upgraded_after_calls(
-                run, lambda: _compiled_operation(jaxpr, device, committed, name)
-            )
-        run = _staying(run, committed)
-    else:
-        run = _compiled_operation(jaxpr, device, committed, name)
-    if committed is not None:
-        run = _inheriting(run)
-    if _thread.settings.debug_key_reuse:
-        run = watch.watched_jaxpr(run, jaxpr)
-    if debug_nans.enabled():
-        run = debug_nans.watched_jaxpr(run, jaxpr)
-    if trees.treedef_is_leaf(tree) and tree.num_leaves:  # `()` is one node, too
-        return (lambda xs: run((*constants, *xs))) if constants else run
-    unflatten = tree.unflatten
-    if len(jaxpr.outvars) == 1:
-        return lambda xs: unflatten([run((*constants, *xs))])
-    return lambda xs: unflatten(run((*constants, *xs)))
+        return finished(_staying(run, committed))
+    if not (on_host and _same_through_numpy(jaxpr)):
+        return compiled()
+    run = finished(_staying(_numpy_steps(jaxpr, where), committed))
+    if sum([e.primitive.host_cost for e in jaxpr.eqns]) > tuning.NUMPY_MAX_PRIMITIVES:
+        return _upgraded_after_calls(run, compiled, replace)
+    return run
 
 
-def _upgraded_after_calls(first: Callable, build: Callable[[], Callable]) -> Callable:
+def _upgraded_after_calls(
+    first: Callable,
+    build: Callable[[], Callable],
+    replace: Callable[[Callable], None] | None,
+) -> Callable:
     """Return a function that calls `first`, and after many calls the equivalent, faster result of `build`."""
     run, left = first, tuning.COMPILE_AFTER_NUMPY_CALLS
 
@@ -406,6 +432,8 @@ def _upgraded_after_calls(first: Callable, build: Callable[[], Callable]) -> Cal
             left -= 1
             if not left:
                 run = build()
+                if replace is not None:
+                    replace(run)
         return run(arrays)
 
     return call

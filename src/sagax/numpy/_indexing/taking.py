@@ -328,9 +328,16 @@ def put_along_axis(
     """
     function = "put_along_axis"
     _refuse_inplace(function, inplace, "x.at[...].set(values)")
-    original = arr
     arr, aval = with_aval(function, arr, 0)
     indices, index_aval = with_aval(function, indices, 1)
+    values = as_updates("numpy.put_along_axis", values, aval)
+    return _put_along_axis(arr, indices, as_array(function, values), axis, mode=mode)
+
+
+@fused_function(3)
+def _put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None, *, mode: Any) -> Array:
+    function = "put_along_axis"
+    original, aval, index_aval = arr, aval_of(arr), aval_of(indices)
     _check_integers(function, index_aval, indices)
     full_shape = aval.shape
     if axis is None:
@@ -340,7 +347,6 @@ def put_along_axis(
     if axis is not None:
         k = one_axis(function, axis, aval.ndim)
     shape = _common_shape(function, aval.shape, index_aval.shape, k)
-    values = as_updates("numpy.put_along_axis", values, aval)
     check_shape(f"numpy.{function}", values, shape)
     if _is_empty(shape) or _is_empty(aval.shape):
         return as_array(function, original)

@@ -23,6 +23,7 @@ from sagax._src.primitives.linalg.qr import qr as lax_qr
 from sagax._src.primitives.linalg.svd import svd as lax_svd
 from sagax.numpy._arguments import check_choice, renamed
 from sagax.numpy._arithmetic import absolute
+from sagax.numpy._fused import fused_function
 from sagax.numpy._indexing import take_along_axis
 from sagax.numpy._selection import where
 from sagax.numpy._shaping import expand_dims, flip, matrix_transpose
@@ -55,6 +56,7 @@ def _called(function: str, fun: Any, *args: Any, **options: Any) -> Any:
 # Cholesky, QR -------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def cholesky(a: Any, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """Factor positive definite `a` into L L^H, L lower triangular (or `upper`: U^H U).
 
@@ -79,6 +81,7 @@ class QRResult(NamedTuple):
     R: Array
 
 
+@fused_function(1)
 def qr(a: Any, mode: str = "reduced") -> Any:
     """Factor matrices into Q with orthonormal columns and upper triangular R: a = Q R.
 
@@ -116,6 +119,7 @@ class SVDResult(NamedTuple):
     Vh: Array
 
 
+@fused_function(1)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -156,6 +160,7 @@ def _hermitian_svd(x: Array, compute_uv: bool) -> Any:
     return SVDResult(left, sizes, take_along_axis(right, expand_dims(order, -1), -2))
 
 
+@fused_function(1)
 def svdvals(x: Any, /) -> Array:
     """Compute the singular values of matrices, descending.
 
@@ -182,6 +187,7 @@ class EighResult(NamedTuple):
     eigenvectors: Array
 
 
+@fused_function(1)
 def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Compute the ascending real eigenvalues, and eigenvectors as columns, of Hermitian matrices.
 
@@ -201,6 +207,7 @@ def eigh(a: Any, UPLO: str | None = None, symmetrize_input: bool = True) -> Eigh
     return EighResult(values, vectors)
 
 
+@fused_function(1)
 def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Compute the eigenvalues of Hermitian matrices, ascending; see `eigh`.
 
@@ -210,6 +217,7 @@ def eigvalsh(a: Any, UPLO: str | None = "L", *, symmetrize_input: bool = True) -
     return eigh(a, UPLO, symmetrize_input).eigenvalues
 
 
+@fused_function(1)
 def eig(a: Any) -> EigResult:
     """Compute the eigenvalues, in no particular order, and eigenvectors as columns, of matrices.
 
@@ -223,6 +231,7 @@ def eig(a: Any) -> EigResult:
     return EigResult(values, vectors)
 
 
+@fused_function(1)
 def eigvals(a: Any) -> Array:
     """Compute the eigenvalues of square matrices, in no particular order; complex. On the CPU only.
 

@@ -160,6 +160,7 @@ def _norm_of_sums(x: Any, *, rows: int, columns: int, order: float, keepdims: bo
     return restore_dims(found, aval_of(x), (rows, columns)) if keepdims else found
 
 
+@fused_function(1)
 def cond(x: Any, p: Any = None) -> Array:
     """Compute the condition number in the norm `p`: norm(x) * norm(inv(x)); infinite if singular.
 

@@ -26,7 +26,7 @@ from sagax.numpy._arithmetic import absolute
 from sagax.numpy._contraction import diagonal, matmul, trace
 from sagax.numpy._creation import eye
 from sagax.numpy._elementary import conj, imag, log, real
-from sagax.numpy._fused import fused
+from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._grids import tril
 from sagax.numpy._linalg.factors import eigvalsh, epsilon, matrices, qr, svd, svdvals
 from sagax.numpy._reductions import argmin, prod
@@ -38,6 +38,7 @@ from sagax.numpy._shaping import broadcast_to, expand_dims, moveaxis, reshape, s
 # solve, inv ---------------------------------------------------------------------------------------
 
 
+@fused_function(2)
 def solve(a: Any, b: Any) -> Array:
     """Solve a x = b for square matrices `a`; leading dimensions broadcast.
 
@@ -93,6 +94,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
     return x, _solved(factors, db - matmul(da, x))
 
 
+@fused_function(1)
 def inv(a: Any) -> Array:
     """Invert square matrices; infinite or NaN where they are singular.
 
@@ -104,6 +106,7 @@ def inv(a: Any) -> Array:
     return _solve(a, broadcast_to(eye(a.shape[-1], dtype=a.dtype), a.shape))
 
 
+@fused_function(1)
 def matrix_power(a: Any, n: int) -> Array:
     """Multiply `n` copies of a square matrix; of its inverse where `n` is negative.
 
@@ -139,6 +142,7 @@ def _power_by_squaring(a: Any, *, n: int) -> Any:
 # determinants -------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def det(a: Any) -> Array:
     """Compute the determinant of square matrices.
 
@@ -210,6 +214,7 @@ class SlogdetResult(NamedTuple):
     logabsdet: Array
 
 
+@fused_function(1)
 def slogdet(a: Any, *, method: str | None = None) -> SlogdetResult:
     """Compute the sign and the logarithm of the absolute value of determinants.
 
@@ -279,6 +284,7 @@ def _(primals: tuple, tangents: tuple) -> tuple:
 # least squares ------------------------------------------------------------------------------------
 
 
+@fused_function(2, floats="operands")
 def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tuple:
     """Solve the least-squares problem min |b - a x| for one matrix `a`: x of least norm, and more.
 
@@ -346,6 +352,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None, *, numpy_resid: bool = False) -> tu
     return (found if b.ndim == 2 else squeeze(found, 1)), residuals, rank, s
 
 
+@fused_function(1, floats="operands")
 def pinv(a: Any, rtol: Any = None, hermitian: bool = False, *, rcond: Any = None) -> Array:
     """Compute the Moore-Penrose pseudo-inverse of matrices.
 
@@ -392,6 +399,7 @@ def _(hermitian: bool, primals: tuple, tangents: tuple) -> tuple:
     return p, dp + matmul(matmul(right, mH(da)), matmul(mH(p), p))
 
 
+@fused_function(1, floats="operands")
 def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any = None) -> Array:
     """Compute the rank of matrices: the count of singular values above `rtol` times the greatest.
 
@@ -420,6 +428,7 @@ def matrix_rank(M: Any, rtol: Any = None, *, hermitian: bool = False, tol: Any =
 # tensors ------------------------------------------------------------------------------------------
 
 
+@fused_function(1)
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """Invert `a` as a map from its last dimensions to its first `ind` ones, for `tensordot`.
 
@@ -440,6 +449,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
     return reshape(inv(reshape(a, (dims.size(first), -1))), (*last, *first))
 
 
+@fused_function(2)
 def tensorsolve(a: Any, b: Any, axes: Any = None) -> Array:
     """Solve tensordot(a, x, x.ndim) = b for x; `axes` of `a` are moved to its end first.
 

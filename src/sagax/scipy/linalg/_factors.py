@@ -15,9 +15,11 @@ from sagax._src.languages.choice import worded
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
+from sagax.numpy._fused import fused_function
 from sagax.scipy.linalg._systems import _cholesky, _triangular
 
 
+@fused_function(1)
 @promotes_freely
 def lu(
     a: Any, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True
@@ -44,6 +46,7 @@ def lu(
     return permutation, low, up
 
 
+@fused_function(1)
 def qr(
     a: Any,
     overwrite_a: bool = False,
@@ -104,6 +107,7 @@ def qr_multiply(
     return (snp.matmul(q, c) if mode == "left" else snp.matmul(c, q), *rest)
 
 
+@fused_function(1)
 def svd(
     a: Any,
     full_matrices: bool = True,
@@ -125,6 +129,7 @@ def svd(
     return tuple(found) if compute_uv else found
 
 
+@fused_function(1)
 def eigh(
     a: Any,
     b: Any = None,
@@ -182,6 +187,7 @@ def eigh(
     return w, v
 
 
+@fused_function(2)
 def eigh_tridiagonal(
     d: Any,
     e: Any,
@@ -229,6 +235,7 @@ def eigh_tridiagonal(
     return w if eigvals_only else (w, v)
 
 
+@fused_function(1)
 @promotes_freely
 def schur(a: Any, output: str = "real") -> tuple[Array, Array]:
     """Compute the Schur form T and the unitary Z with a = Z T Z^H.
@@ -255,6 +262,7 @@ def complex_form(a: Any) -> Any:
     return a.astype(snp.result_type(a.dtype, snp.complex64))
 
 
+@fused_function(2)
 @promotes_freely
 def rsf2csf(T: Any, Z: Any, check_finite: bool = True) -> tuple[Array, Array]:
     """Convert the real Schur form T, Z to the complex one, by a rotation for each pair of eigenvalues.
@@ -307,6 +315,7 @@ def _triangular_rotation(block: Any) -> Any:
     return snp.stack([top, snp.stack([-sine, cosine], -1)], -2)
 
 
+@fused_function(1)
 def hessenberg(
     a: Any, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
@@ -332,6 +341,7 @@ def hessenberg(
     return h, q
 
 
+@fused_function(1)
 def polar(
     a: Any,
     side: str = "right",

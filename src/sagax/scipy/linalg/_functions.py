@@ -21,6 +21,7 @@ from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
 from sagax.numpy._base import promotes_freely
+from sagax.numpy._fused import fused, fused_function
 from sagax.scipy.linalg._factors import complex_form
 from sagax.scipy.linalg._systems import _triangular
 
@@ -51,6 +52,7 @@ _PADE = {
 _LARGEST = {7: 3.925724783138660, 13: 5.371920351148152}
 
 
+@fused_function(1)
 def expm(A: Any, *, upper_triangular: bool = False, max_squarings: int = 16) -> Array:
     """Compute the exponential of square matrices.
 
@@ -102,6 +104,7 @@ def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
     return snp.where((squarings > max_squarings)[..., None, None], snp.nan, result)
 
 
+@fused_function(2)
 def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: bool = True) -> Any:
     """Compute the exponential of A, and its derivative in the direction E; or the derivative alone.
 
@@ -116,6 +119,7 @@ def expm_frechet(A: Any, E: Any, *, method: str | None = None, compute_expm: boo
     return (value, derivative) if compute_expm else derivative
 
 
+@fused_function(1)
 @promotes_freely
 def sqrtm(A: Any, blocksize: int = 1) -> Array:
     """Compute the principal square root of square matrices, complex.
@@ -136,16 +140,36 @@ def sqrtm(A: Any, blocksize: int = 1) -> Array:
 def _sqrtm(a: Any) -> Any:
     t, z = _lax.schur(a)
     d = snp.sqrt(snp.diagonal(t, axis1=-2, axis2=-1))
-    n = a.shape[-1]
-    distance = snp.arange(n) - snp.arange(n)[:, None]
-    sums = d[..., :, None] + d[..., None, :]
 
-    # R^2 = T gives one superdiagonal of R after the other.
-    def next_diagonal(p: Any, r: Any) -> Any:
-        return snp.where(distance == p, (t - snp.matmul(r, r)) / sums, r)
+    # R^2 = T gives one column of R after the other: (R + d[j] I) R[:, j] = T[:, j] above the diagonal.
+    def next_column(j: Any, r: Any) -> Any:
+        n = r.shape[-1]
+        above = snp.arange(n) < j
+        shift = snp.where(above, d[..., j, None], 1 - d[..., :n])
+        system = r + shift[..., None] * snp.eye(n, dtype=r.dtype)
+        return _with_column(r, j, system, snp.where(above, t[..., :n, j], 0))
 
-    r = lax.fori_loop(1, n, next_diagonal, d[..., None] * snp.eye(n, dtype=a.dtype))
+    r = _columns(next_column, d[..., None] * snp.eye(a.shape[-1], dtype=a.dtype))
     return snp.matmul(snp.matmul(z, r), _common.adjoint(z))
+
+
+def _columns(step: Callable[[Any, Any], Any], x: Any) -> Any:
+    """Apply `step(j, x)` for all columns but the first; it writes column `j` of an upper triangular matrix.
+
+    It gets the leading rows and columns alone, a quarter, half, three quarters, then all of them: so the
+    systems that it solves are half as large on average.
+    """
+    n = x.shape[-1]
+    sizes = [n] if n < 32 else [n // 4, n // 2, n - n // 4, n]
+    for begin, end in zip([1, *sizes], sizes):
+        leading = lax.fori_loop(begin, end, step, x[..., :end, :end])
+        x = leading if end == n else x.at[..., :end, :end].set(leading)
+    return x
+
+
+def _with_column(x: Any, j: Any, system: Any, right: Any) -> Any:
+    """Write the solution of an upper triangular system over the zeros of column `j`."""
+    return x.at[..., j].add(_lax.triangular_solve(system, right[..., None], left_side=True)[..., 0])
 
 
 @promotes_freely
@@ -164,31 +188,54 @@ def funm(A: Any, func: Callable[[Any], Any], disp: bool = True) -> Any:
     (A,) = _common.arrays("scipy.linalg.funm", A)
     checks.callable("scipy.linalg.funm", "func", func, "a function of arrays")
     _common.square("scipy.linalg.funm", A)
-    t, z = _lax.schur(complex_form(A))
-    n = t.shape[-1]
-    d = snp.diagonal(t, axis1=-2, axis2=-1)
-    distance = snp.arange(n) - snp.arange(n)[:, None]
-    gaps = d[..., None, :] - d[..., :, None]
-
-    # F commutes with T, which gives one superdiagonal of F after the other.
-    def next_diagonal(p: Any, f: Any) -> Any:
-        rest = snp.matmul(t, f) - snp.matmul(f, t)
-        return snp.where(distance == p, rest / snp.where(gaps == 0, 1.0, gaps), f)
-
-    f = lax.fori_loop(1, n, next_diagonal, func(d)[..., None] * snp.eye(n, dtype=t.dtype))
-    result = snp.matmul(snp.matmul(z, f), _common.adjoint(z))
-    eps = snp.finfo(t.dtype).eps
-    smallest = snp.min(snp.where(distance > 0, snp.abs(gaps), snp.inf), initial=1.0)
-    smallest = snp.where(smallest == 0, eps, smallest)
-    size = snp.max(snp.sum(snp.abs(snp.triu(t, 1)), axis=-2), initial=0.0)
-    error = snp.minimum(1.0, snp.maximum(eps, eps / smallest * size))
+    t, z, d = _schur_form(A)
+    result, error = _by_parlett(t, z, d, func(d))
     if not disp:
         return result, error
-    if not isinstance(error, Tracer) and float(error) > 1000 * eps:
+    if not isinstance(error, Tracer) and float(error) > 1000 * snp.finfo(t.dtype).eps:
         _log.warning("scipy.linalg.funm: the result may be inaccurate, approximate error %s", error)
     return result
 
 
+@fused
+def _schur_form(a: Any) -> tuple[Any, Any, Any]:
+    t, z = _lax.schur(complex_form(a))
+    return t, z, snp.diagonal(t, axis1=-2, axis2=-1)
+
+
+@fused
+@promotes_freely
+def _by_parlett(t: Any, z: Any, d: Any, values: Any) -> tuple[Any, Any]:
+    """Compute a function of a matrix from its values at the eigenvalues; estimate the error."""
+    n = t.shape[-1]
+    gaps = d[..., None, :] - d[..., :, None]
+    strict = snp.triu(t, 1)
+
+    # F commutes with T, which gives one column of F after the other, above the diagonal:
+    # (T - d[j] I) F[:, j] = F T[:, j] - F[j, j] T[:, j]. Equal eigenvalues count as 1 apart.
+    def next_column(j: Any, f: Any) -> Any:
+        n = f.shape[-1]
+        above = snp.arange(n) < j
+        gap = -snp.where(gaps[..., :n, j] == 0, 1, gaps[..., :n, j])
+        shift = snp.where(above, gap, 1)[..., None]
+        system = strict[..., :n, :n] + shift * snp.eye(n, dtype=f.dtype)
+        column = snp.where(above, t[..., :n, j], 0)
+        right = snp.matmul(f, column[..., None])[..., 0] - f[..., j, j, None] * column
+        return _with_column(f, j, system, right)
+
+    f = _columns(next_column, values[..., None] * snp.eye(n, dtype=t.dtype))
+    result = snp.matmul(snp.matmul(z, f), _common.adjoint(z))
+    eps = snp.finfo(t.dtype).eps
+    index = snp.arange(n)
+    others = index[:, None] < index
+    smallest = snp.min(snp.where(others, snp.abs(gaps), snp.inf), initial=1.0)
+    smallest = snp.where(smallest == 0, eps, smallest)
+    size = snp.max(snp.sum(snp.abs(strict), axis=-2), initial=0.0)
+    error = snp.minimum(1.0, snp.maximum(eps, eps / smallest * size))
+    return result, error
+
+
+@fused_function(3)
 @promotes_freely
 def solve_sylvester(A: Any, B: Any, C: Any, *, method: str = "schur", tol: float = 1e-8) -> Array:
     """Solve A X + X B = C for X.

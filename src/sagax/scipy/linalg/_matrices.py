@@ -16,6 +16,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lazy_import import lazy_imports
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._fused import fused_function
 
 if TYPE_CHECKING or lazy_imports():
     import scipy.linalg as _scipy  # it loads slowly, and few functions need it
@@ -106,6 +107,7 @@ def circulant(c: Any) -> Array:
     return _toeplitz(c, snp.concatenate([c[..., :1], snp.flip(c[..., 1:], -1)], axis=-1))
 
 
+@fused_function(1)
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
     """Create the matrix A with A @ v = convolve(a, v, mode), for vectors v of size `n`.
 
@@ -210,6 +212,7 @@ def leslie(f: Any, s: Any) -> Array:
     return matrix.at[..., np.arange(1, n), np.arange(n - 1)].set(s)
 
 
+@fused_function(1)
 def block_diag(*arrs: Any) -> Array:
     """Create one matrix with the given ones along its diagonal, and zeros elsewhere.
 
@@ -255,6 +258,7 @@ def _sized(function: str, make: Callable[..., Any], n: int, *args: Any) -> Array
     return snp.asarray(found)
 
 
+@fused_function(0)
 def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     """Create the matrix of the discrete Fourier transform of `n` numbers.
 
@@ -273,6 +277,7 @@ def dft(n: int, scale: str | None = None, *, dtype: Any = None) -> Array:
     return found.astype(dtype)
 
 
+@fused_function(0)
 def hadamard(n: int, dtype: Any = int) -> Array:
     """Create the matrix of orthogonal rows of 1 and -1; `n` is a power of 2.
 
@@ -283,6 +288,7 @@ def hadamard(n: int, dtype: Any = int) -> Array:
     return _sized("scipy.linalg.hadamard", _scipy.hadamard, n).astype(dtype)
 
 
+@fused_function(0)
 def helmert(n: int, full: bool = False) -> Array:
     """Create the orthogonal matrix of Helmert, without its first row unless `full`.
 
@@ -292,6 +298,7 @@ def helmert(n: int, full: bool = False) -> Array:
     return _sized("scipy.linalg.helmert", _scipy.helmert, n, full)
 
 
+@fused_function(0)
 def hilbert(n: int) -> Array:
     """Create the matrix of 1 / (i + j + 1).
 
@@ -302,6 +309,7 @@ def hilbert(n: int) -> Array:
     return _sized("scipy.linalg.hilbert", _scipy.hilbert, n)
 
 
+@fused_function(0)
 def invhilbert(n: int) -> Array:
     """Create the inverse of `hilbert(n)`.
 

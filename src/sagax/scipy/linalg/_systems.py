@@ -17,6 +17,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
+from sagax.numpy._fused import fused, fused_function
 
 
 def _two(function: str, argument: str, value: Any, maker: str) -> tuple[Any, Any]:
@@ -70,6 +71,7 @@ def solve_triangular(
     return x[..., 0] if vectors else x
 
 
+@fused_function(2)
 def solve(
     a: Any,
     b: Any,
@@ -117,6 +119,7 @@ def _cho_solved(c: Any, lower: bool, b: Any) -> Any:
     return _triangular(c, _triangular(c, b, first, lower), then, lower)
 
 
+@fused_function(1)
 def cholesky(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Array:
@@ -160,6 +163,7 @@ def cho_solve(
     return x[..., 0] if vectors else x
 
 
+@fused_function(1)
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
     """Compute L and U in one matrix and the pivots, together the argument of `lu_solve`.
 
@@ -191,8 +195,14 @@ def lu_solve(
     check_choice("scipy.linalg.lu_solve", "trans", trans, (0, 1, 2))
     packed, pivots = _two("scipy.linalg.lu_solve", "lu_and_piv", lu_and_piv, "lu_factor")
     packed, b, vectors = _common.system("scipy.linalg.lu_solve", *_common.listed(packed, b))
+    x = _lu_solved(packed, snp.asarray(pivots), b, trans=int(trans))
+    return x[..., 0] if vectors else x
+
+
+@fused
+def _lu_solved(packed: Any, pivots: Any, b: Any, *, trans: int) -> Any:
     n = packed.shape[-1]
-    order = _lax.lu_pivots_to_permutation(snp.asarray(pivots), n)
+    order = _lax.lu_pivots_to_permutation(pivots, n)
     batch = snp.broadcast_shapes(order.shape[:-1], b.shape[:-2])
     packed, b = [snp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (packed, b)]
     order = snp.broadcast_to(order, (*batch, n))[..., None]
@@ -203,9 +213,10 @@ def lu_solve(
         low = _triangular(packed, b, trans, False)
         low = _triangular(packed, low, trans, True, True)
         x = snp.take_along_axis(low, snp.argsort(order, axis=-2), axis=-2)
-    return x[..., 0] if vectors else x
+    return x
 
 
+@fused_function(1)
 def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Invert square matrices; infinite or NaN where they are singular.
 
@@ -215,6 +226,7 @@ def inv(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     return _linalg.inv(a)
 
 
+@fused_function(1)
 def det(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Compute the determinant of square matrices.
 

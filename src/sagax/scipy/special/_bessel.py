@@ -17,6 +17,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, DtypeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact, promotes_freely
+from sagax.numpy._fused import fused_function
 
 _LARGE, _SMALL = 1e10, 1e-2
 _TERMS = 16  # of Hankel's expansion, enough for float64 beyond 50
@@ -127,6 +128,7 @@ def _whole(argument: str, value: Any) -> int:
     return found
 
 
+@fused_function(1)
 def bessel_jn(z: Any, *, v: int, n_iter: int = 50) -> Array:
     """Compute the Bessel functions of the first kind of the integer orders 0 to v at real z.
 

@@ -22,6 +22,7 @@ from sagax._src.primitives.special import incomplete as _incomplete
 from sagax._src.primitives.special import pochhammer as _pochhammer
 from sagax._src.primitives.structural import convert
 from sagax.numpy._base import as_operand, dtype_of, promote_inexact
+from sagax.numpy._fused import fused_function
 from sagax.scipy.special._elementwise import double, horner, special
 
 _STIRLING = (
@@ -140,6 +141,7 @@ def loggamma(x: Any) -> Array:
     return snp.where(x < 0, snp.nan, gammaln(x))
 
 
+@fused_function(1)
 def gammasgn(x: Any) -> Array:
     """Compute the sign of the gamma function: 1 or -1, or NaN at the poles -1, -2, ...
 

@@ -20,6 +20,7 @@ from sagax.numpy._base import (
     promotes_freely,
     strong,
 )
+from sagax.numpy._fused import fused_function
 
 
 def _size(function: str, argument: str, value: Any) -> int:
@@ -67,6 +68,7 @@ def _points(function: str, z: Any) -> Any:
     return z
 
 
+@fused_function(0)
 def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
     """Compute associated Legendre functions of orders to m and degrees to n at the points z (1-D).
 
@@ -82,6 +84,7 @@ def lpmn_values(m: int, n: int, z: Any, is_normalized: bool) -> Array:
     return strong(snp.stack([snp.stack(row) for row in table]))
 
 
+@fused_function(0)
 def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
     """Compute associated Legendre functions, not normalized, and their derivatives in z.
 
@@ -102,6 +105,7 @@ def lpmn(m: int, n: int, z: Any) -> tuple[Array, Array]:
     return snp.stack([snp.stack(row) for row in table]), snp.stack(slopes)
 
 
+@fused_function(4)
 @promotes_freely
 def sph_harm_y(
     n: Any, m: Any, theta: Any, phi: Any, diff_n: int | None = None, n_max: int | None = None

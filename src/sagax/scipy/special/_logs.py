@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+import sagax.lax as lax
 import sagax.nn.normalization as _sums
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax._src.primitives.transcendental import logistic
-from sagax.numpy._base import promotes_freely, strong_array
-from sagax.scipy.special._elementwise import special
+from sagax.numpy._base import dtype_of, promotes_freely, strong_array
+from sagax.numpy._fused import fused_function
+from sagax.scipy.special._elementwise import double, finfo, horner, special
 
 Axis = int | Sequence[int] | None
 
@@ -44,6 +48,7 @@ def softmax(x: Any, *, axis: Axis = None) -> Array:
     return _sums.softmax(x, axis)
 
 
+@fused_function(1)
 def log_softmax(x: Any, *, axis: Axis = None) -> Array:
     """Compute the logarithm of `softmax`, exact also where that is near 0 or 1.
 
@@ -70,10 +75,46 @@ def logit(x: Any) -> Array:
     >>> special.logit(0.5)
     Array(0., dtype=float32, weak_type=True)
     """
-    # near 1/2 the quotient is near 1, and the logarithm of it near 0
-    near = snp.abs(x - 0.5) < 0.2
-    middle = snp.where(near, x, 0.5)
-    return snp.where(near, 2 * snp.arctanh(2 * (middle - 0.5)), snp.log(x / (1 - x)))
+    rest = 1 - x
+    found = _log_of_quotient(x, rest, (1 - rest) - x)
+    edge = snp.where(snp.abs(x) < finfo(x).tiny, -snp.inf, snp.where(x == 1, snp.inf, snp.nan))
+    return snp.where((x >= finfo(x).tiny) & (x < 1), found, edge)
+
+
+# Coefficients of s**2, s**4, ... in atanh(s) / s, doubled, of least relative error for |s| < 0.201: 2.9e-9 and 1.5e-19.
+_ATANH_32 = (0.666669532572526, 0.39957231790461384, 0.3037330380326305)
+_ATANH_64 = (
+    0.6666666666666664,
+    0.4000000000001205,
+    0.28571428569963797,
+    0.22222222287542592,
+    0.18181819012235953,
+    0.15384406338096507,
+    0.13342696385668906,
+    0.11559370397352835,
+    0.12796070337992516,
+)
+
+
+def _log_of_quotient(x: Any, y: Any, lost: Any) -> Any:
+    """Return log(x / (y + lost)), where `lost` is what rounding took from y; all digits near 1 too.
+
+    With the power of 2 nearest to the quotient it is k log 2 + 2 atanh(s), s = (x - 2**k y) / (x + 2**k y), DLMF 4.6.5: one
+    quotient, of a numerator that is exact. Both numbers are positive, normal and finite.
+    """
+    mantissa, bias, integer, high, low, series = (
+        (52, 1023, np.int64, 0.693147180369123816490, 1.90821492927058770002e-10, _ATANH_64)
+        if double(x)
+        else (23, 127, np.int32, 0.693145751953125, 1.428606765330187e-6, _ATANH_32)
+    )
+    # the difference of the bits is that of the logarithms, within 0.09
+    distance = lax.bitcast_convert_type(x, integer) - lax.bitcast_convert_type(y, integer)
+    k = (distance + (1 << (mantissa - 1))) >> mantissa
+    near = x * lax.bitcast_convert_type((bias - k) << mantissa, dtype_of(x))
+    s = ((near - y) - lost) / (near + y)
+    square = s * s
+    k = k.astype(dtype_of(x))
+    return k * high + (2 * s + (s * square * horner(square, series) + k * low))
 
 
 def _safe(condition: Any, x: Any) -> Any:

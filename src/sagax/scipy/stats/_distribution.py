@@ -14,6 +14,7 @@ import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax.numpy._fused import fused
 
 _P = ParamSpec("_P")
 Weak = Literal["never", "numbers", "arrays"]
@@ -44,12 +45,18 @@ def _promoting(formula: Callable[_P, Array], evaluate: Callable[..., Array]) -> 
     signature = inspect.signature(formula)
     name = formula.__name__
 
-    @functools.wraps(formula)
-    def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
-        bound = signature.bind(*args, **kwargs)
+    def promoted(*args: Any) -> Array:
+        bound = signature.bind(*args)
         bound.apply_defaults()
         operands = [_base.as_operand(name, x, i) for i, x in enumerate(bound.args)]
         return evaluate(*[_base.as_array(name, x) for x in _base.promote_inexact(name, *operands)])
+
+    promoted.__name__ = name
+    run = fused(promoted)
+
+    @functools.wraps(formula)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
+        return run(*(signature.bind(*args, **kwargs).args if kwargs else args))
 
     return call
 

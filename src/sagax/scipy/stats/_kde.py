@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sagax.numpy as snp
@@ -13,6 +12,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.unsupported import UnsupportedError
 from sagax._src.trees.registry import register_pytree_node_class
+from sagax.numpy._fused import fused
 from sagax.scipy.linalg import cho_factor, solve_triangular
 from sagax.scipy.special import logsumexp, ndtr
 
@@ -72,9 +72,7 @@ class gaussian_kde:  # the name of SciPy's class
             self.weights = weights / weights.sum()
         self.neff = 1 / (self.weights**2).sum()
         factor = self._bandwidth(bw_method, d)
-        covariance = snp.atleast_2d(snp.cov(samples, bias=False, aweights=self.weights))
-        self.covariance = covariance * factor**2
-        self.inv_cov = snp.linalg.inv(self.covariance)
+        self.covariance, self.inv_cov = _kernel(samples, self.weights, factor)
 
     def _bandwidth(self, method: Any, d: int) -> Any:
         if method is None or method == "scott":
@@ -125,7 +123,7 @@ class gaussian_kde:  # the name of SciPy's class
 
     def _log_density(self, function: str, x: Any) -> Array:
         points = self._points(function, x)
-        return _log_mixture(self.dataset, self.weights, self.covariance)(points.T)
+        return _log_mixture(self.dataset, self.weights, self.covariance, points.T)
 
     def evaluate(self, points: Any) -> Array:
         """Compute the density at the points, of shape (m,) or (d, m)."""
@@ -148,7 +146,7 @@ class gaussian_kde:  # the name of SciPy's class
                 expected=f"mean ({self.d},), cov ({self.d}, {self.d})",
             )
         wide = self.covariance + cov
-        return snp.exp(_log_mixture(self.dataset, self.weights, wide)(mean[None])[0])
+        return snp.exp(_log_mixture(self.dataset, self.weights, wide, mean[None])[0])
 
     def integrate_box_1d(self, low: Any, high: Any) -> Array:
         """Integrate a univariate density from `low` to `high`."""
@@ -169,7 +167,7 @@ class gaussian_kde:  # the name of SciPy's class
                 got=f"{self.d} and {other.d}",
             )
         wide = self.covariance + other.covariance
-        found = _log_mixture(self.dataset, self.weights, wide)(other.dataset.T)
+        found = _log_mixture(self.dataset, self.weights, wide, other.dataset.T)
         return (other.weights * snp.exp(found)).sum()
 
     def resample(self, key: Any, shape: tuple = ()) -> Array:
@@ -183,14 +181,22 @@ class gaussian_kde:  # the name of SciPy's class
         return self.dataset[:, chosen] + snp.moveaxis(moved, -1, 0)
 
 
-def _log_mixture(centers: Array, weights: Array, covariance: Array) -> Callable[[Array], Array]:
-    """The log of the weighted mean of kernels at (d, n) centers, as a function of rows of points."""
+@fused
+def _kernel(samples: Any, weights: Any, factor: Any) -> tuple[Any, Any]:
+    """Compute the covariance of a kernel, scaled by a factor of its width, and its inverse."""
+    covariance = snp.atleast_2d(snp.cov(samples, bias=False, aweights=weights)) * factor**2
+    return covariance, snp.linalg.inv(covariance)
+
+
+@fused
+def _log_mixture(centers: Any, weights: Any, covariance: Any, points: Any) -> Array:
+    """Compute the log of the weighted mean of kernels at (d, n) centers, at each row of `points`."""
     factor = cho_factor(covariance, lower=True)[0]
     whitened = solve_triangular(factor, centers, lower=True)
     constant = snp.log(snp.diagonal(factor)).sum() + 0.5 * centers.shape[0] * snp.log(2 * snp.pi)
 
-    def log_density(point: Array) -> Array:
+    def log_density(point: Any) -> Array:
         z = whitened - solve_triangular(factor, point, lower=True)[:, None]
         return logsumexp(-0.5 * (z * z).sum(0), b=weights) - constant
 
-    return vmap(log_density)
+    return vmap(log_density)(points)

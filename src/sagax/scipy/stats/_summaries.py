@@ -13,6 +13,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.primitives.shaping import size_as_value
 from sagax.numpy._arguments import UnsupportedArgumentError, check_choice, one_axis
+from sagax.numpy._fused import fused_function
 
 
 class ModeResult(NamedTuple):
@@ -46,6 +47,7 @@ def _along(f: Callable[[Array], Any], a: Array, axis: int | None, keepdims: bool
     return tuple([x.reshape(reduced_shape) for x in found]) if keepdims else found
 
 
+@fused_function(1)
 def mode(
     a: Any, axis: int | None = 0, nan_policy: str = "propagate", keepdims: bool = False
 ) -> ModeResult:
@@ -80,6 +82,7 @@ def _equal_ranges(ordered: Array) -> tuple[Array, Array]:
     return snp.searchsorted(ordered, ordered), snp.searchsorted(ordered, ordered, side="right")
 
 
+@fused_function(1)
 def rankdata(
     a: Any, method: str = "average", *, axis: int | None = None, nan_policy: str = "propagate"
 ) -> Array:
@@ -121,6 +124,7 @@ def rankdata(
     return found if axis is None else snp.moveaxis(found, -1, axis)
 
 
+@fused_function(1)
 def sem(
     a: Any,
     axis: int | None = 0,

@@ -35,12 +35,12 @@ def cdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
 logcdf = _cauchy.function("1.0", "-0.2876821")(log_of(cdf))
 
 
-@_cauchy.function("1.0", "0.25")
+@_cauchy.function("0.0", "0.5")
 def sf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return cdf(2 * loc - x, loc, scale)
 
 
-logsf = _cauchy.function("1.0", "-1.3862944")(log_of(sf))
+logsf = _cauchy.function("0.0", "-0.6931472")(log_of(sf))
 
 
 def _quantile(q: Any) -> Array:
