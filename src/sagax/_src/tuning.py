@@ -15,7 +15,7 @@ from __future__ import annotations
 NUMPY_MAX_ELEMENTS = 1 << 14
 
 # Primitives, weighted by `host_cost`, up to which an eager function of several stays with NumPy for good. A compiled
-# call takes about as long as so many primitives through NumPy. Rows: eager-linspace, eager-take, eager-clip.
+# call takes about as long as so many primitives through NumPy. Rows: eager-linspace, eager-take, eager-clip, tril, outer.
 NUMPY_MAX_PRIMITIVES = 2
 
 # Calls through NumPy after which an eager function of more primitives is compiled. Compiling takes about
@@ -28,6 +28,10 @@ NUMPY_MAX_REFUSALS = 8
 # Bytes from which on a NumPy array is copied to an aligned address, where XLA uses it without another
 # copy. Rows: eager-asarray, put.
 ALIGNED_COPY_MIN_BYTES = 1 << 16
+
+# Bytes of a NumPy operand of a jitted function up to which its contents are copied to memory that XLA reads without a
+# copy, instead of being put on the device. Rows: call.NumPy arrays, call.pytree of NumPy arrays.
+LENT_MEMORY_MAX_BYTES = 1 << 13
 
 # --- eager transformations ----------------------------------------------------------------------------
 
@@ -72,6 +76,10 @@ SPARSE_WINDOW_MIN_ELEMENTS = {True: 4, False: 64}
 # Elements, and results, from which `nonzero(size=...)` counts prefixes instead of sorting positions: a quarter of the
 # time for a million. Rows: `--sweep --only numpy.nonzero`.
 NONZERO_MIN_COUNTED = 1 << 10
+
+# Slices up to which `delete` and `insert` at known positions join them instead of gathering elements. Rows:
+# `--sweep --only numpy.insert numpy.delete`.
+JOINED_SLICES_MAX = 16
 
 # Comparisons up to which `isin` compares all, instead of sorting. No row yet: time `isin` likewise.
 ISIN_MAX_COMPARISONS = 1 << 16
@@ -124,6 +132,12 @@ SINE_MIN_ELEMENTS = 1 << 16
 # Elements from which on maxima and minima look for NaNs, which XLA of jaxlib 0.12 loses (found at 4,096 elements, not
 # at 2,048). Rows: `--sweep --only numpy.max numpy.min`.
 LEAST_SIZE_THAT_LOSES_NAN = 1 << 11
+# Elements from which on slices of an array are combined first, the numbers of slices, along the whole of an array or along
+# rows, and elements that must lie together in a slice. Rows: `--sweep --only numpy.max numpy.min`, op-max.
+FOLDED_EXTREMUM_MIN_ELEMENTS = 1 << 16
+FOLDED_EXTREMUM_SLICES = 16
+FOLDED_ROWS_SLICES = 32
+FOLDED_EXTREMUM_MIN_RUN = 16
 # Rows from which on XLA of jaxlib 0.12 compiles a softmax as one function (found at 4,096 rows, not at 4,000).
 LEAST_ROWS_OF_ONE_SOFTMAX = 1 << 12
 

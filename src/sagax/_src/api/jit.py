@@ -21,6 +21,7 @@ from sagax._src.api.call_operands import (
     LEAVES,
     SimpleStatic,
     from_host,
+    give_back,
     static_part,
 )
 from sagax._src.api.dict_arguments import leaves_of_dicts, note_dicts
@@ -49,6 +50,7 @@ from sagax._src.runtime import call_paths, devices, progress, transfer_guard, wo
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
 from sagax._src.runtime.eager import remember
+from sagax._src.runtime.embedding import embed_scalars
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.weak_tables import WeakBag, WeakKeyTable
 from sagax._src.xla import Device
@@ -316,11 +318,7 @@ class JitFunction:
                             break
                         where = x._device
                         if where is not None and where is not device:
-                            if (
-                                device is not None
-                                or type(where) is not Device
-                                or self._requested_shardings
-                            ):
+                            if device or type(where) is not Device or self._requested_shardings:
                                 return self._general(args, kwargs)
                             device = where
                         key.append(x.aval)
@@ -351,18 +349,15 @@ class JitFunction:
                     leaves, tree = found
                     key = [tree, settings]
                 arrays, bufs = [], []
+                lent: list | None = None if self._donates else []
                 for x in leaves:
                     if type(x) is not ConcreteArray:
-                        x = from_host(x, settings)
+                        x = from_host(x, settings, lent)
                         if x is None:
                             return self._general(args, kwargs)
                     where = x._device
                     if where is not None and where is not device:
-                        if (
-                            device is not None
-                            or type(where) is not Device
-                            or self._requested_shardings
-                        ):
+                        if device or type(where) is not Device or self._requested_shardings:
                             return self._general(args, kwargs)
                         device = where
                     key.append(x.aval)
@@ -372,7 +367,10 @@ class JitFunction:
                     key.append(device)
                 entry = self._calls.get((*key, *statics) if statics else tuple(key))
                 if entry is not None:
-                    return entry(bufs, arrays)
+                    result = entry(bufs, arrays)
+                    if lent:
+                        give_back(lent, result)
+                    return result
             elif events.jit_called.function is not None:
                 return events.jit_called.function(self, args, kwargs)
             return self._general(args, kwargs)
@@ -716,11 +714,9 @@ class JitFunction:
         results: Sequence[Any] = (),
         more_platforms: Sequence[str] | None = None,
     ) -> tuple[Lowered, list]:
-        closed = traced.closed
-        consts = [as_array(c, guarded=False) for c in closed.consts]
-        jaxpr = closed.jaxpr.replace(
-            constvars=[], invars=[*closed.jaxpr.constvars, *closed.jaxpr.invars]
-        )
+        consts: list = [as_array(c, guarded=False) for c in traced.closed.consts]
+        jaxpr, consts = embed_scalars(traced.closed.jaxpr, consts)
+        jaxpr = jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars])
         with self._context:
             lowered = Lowered(
                 jaxpr,
@@ -785,14 +781,14 @@ class JitFunction:
             entry = sharded_entry(compiled, consts, unflatten)
             if aliases:
                 entry = donation.Donation(self._fun, names, aliases, avals).wrap_entry(entry)
-            return self._watched(call_paths.noted(entry), traced, consts, bool(aliases))
+            return self._watched(call_paths.noted(entry), traced, bool(aliases))
         single = len(compiled.out_avals) == 1 and trees.treedef_is_leaf(traced.out_tree)
         several = not devices.only_one()
         entry = call_paths.entry(compiled, consts, None if single else unflatten, target, several)
         entry = compile_log.timed(entry, counter, compiled.executable)
         seen = [i for i in aliases if i not in self._unseen]
         if not seen:
-            return self._watched(entry, traced, consts, bool(aliases))
+            return self._watched(entry, traced, bool(aliases))
 
         donating = donation.Donation(self._fun, names, seen, avals)
         hidden = [x.buffer() for x in consts]
@@ -805,7 +801,7 @@ class JitFunction:
             donating.mark_donated(arrays)
             return result
 
-        return self._watched(call_and_give, traced, consts, True)
+        return self._watched(call_and_give, traced, True)
 
     def on_arrays(self, traced: Traced) -> tuple[jit_high.OnArrays, JitFunction]:
         """Return a function on values of libraries' types as one on arrays, and that jitted."""
@@ -835,12 +831,15 @@ class JitFunction:
         return call_on_values
 
     @staticmethod
-    def _watched(entry: Callable, traced: Traced, consts: Sequence[Any], donates: bool) -> Callable:
+    def _watched(entry: Callable, traced: Traced, donates: bool) -> Callable:
+        if not (debug_nans.enabled() or _thread.settings.debug_key_reuse):
+            return entry
+        jaxpr = traced.closed.jaxpr
+        consts = [as_array(c, guarded=False) for c in traced.closed.consts]
         if debug_nans.enabled():
-            jaxpr = traced.closed.jaxpr
             entry = debug_nans.watched_call(entry, jaxpr, consts, trees.leaves, donates)
         if _thread.settings.debug_key_reuse:
-            return watch.watched_call(entry, traced.closed.jaxpr, consts)
+            return watch.watched_call(entry, jaxpr, consts)
         return entry
 
     # -- stages ---------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ result exists as a buffer until NumPy needs it. Both forms are cached. The conte
 from __future__ import annotations
 
 import gc
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -683,13 +684,24 @@ _ALIGNMENT = 64  # XLA uses host memory without a copy if it is aligned to this
 def _copied(x: Any, dtype: np.dtype) -> np.ndarray:
     if x.nbytes < tuning.ALIGNED_COPY_MIN_BYTES:
         return np.array(x, dtype=dtype, order="C")
-    size = x.size * dtype.itemsize
+    copy = aligned_empty(x.shape, dtype)
+    np.copyto(copy, x)
+    memory: Any = copy.base  # through which `copy` could be made writable again
+    memory.flags.writeable = False
+    return copy
+
+
+def aligned_empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Create an array without contents that XLA uses without a copy."""
+    size = math.prod(shape) * dtype.itemsize
     memory = np.empty(size + _ALIGNMENT, np.uint8)
     start = -memory.__array_interface__["data"][0] % _ALIGNMENT
-    copy = memory[start : start + size].view(dtype).reshape(x.shape)
-    np.copyto(copy, x)
-    memory.flags.writeable = False  # through which `copy` could be made writable again
-    return copy
+    return memory[start : start + size].view(dtype).reshape(shape)
+
+
+def is_aligned(x: np.ndarray) -> bool:
+    """Return whether XLA uses `x` without a copy."""
+    return x.flags.c_contiguous and not x.__array_interface__["data"][0] % _ALIGNMENT
 
 
 _NEEDED_FIELDS = ("aval", "_host", "_buffer", "_device")
