@@ -58,7 +58,16 @@ def entry(
     execute, handlers = executable.execute, executable.handlers
     if compiled.lowered.jaxpr.effects:
         return _effectful(compiled, operands, unflatten, target, consts)
-    wrapped = _wrapping(compiled.out_avals, target)
+    avals = tuple(compiled.out_avals)
+    if target is None and not several_devices and 1 <= len(avals) <= _MOST_NAMED:
+        pick, picking = _picker(picked), "pass"
+        if picked == []:
+            picking = "bufs = held"
+        elif held or picked is not None:
+            picking = "bufs = [*held, *pick(bufs)]"
+        make = _maker(_CALL.replace("PICKING", picking), len(avals), *_container(unflatten))
+        return noted(make(execute, handlers, avals, failed, unflatten, held, pick))
+    wrapped = _wrapping(avals, target)
     if held or several_devices or picked is not None:
         pick = None if several_devices else _picker(picked)
         first_aval = compiled.out_avals[0] if unflatten is None else None
@@ -81,10 +90,6 @@ def entry(
             return unflatten(results)
 
         return noted(call_with_more)
-    avals = tuple(compiled.out_avals)
-    if target is None and 1 <= len(avals) <= _MOST_NAMED:
-        make = _maker(_CALL, len(avals), *_container(unflatten))
-        return noted(make(execute, handlers, avals, failed, unflatten))
 
     def call(bufs: list, arrays: Sequence[ConcreteArray]) -> Any:
         try:
@@ -114,10 +119,11 @@ _RESULTS = """
     return call
 """
 _CALL = """
-def make(execute, handlers, avals, failed, unflatten):
+def make(execute, handlers, avals, failed, unflatten, held, pick):
     {a}, = avals
 
     def call(bufs, arrays):
+        PICKING
         try:
             {operands}, = execute(bufs).consume_with_handlers(handlers)
         except FAILURES as error:
