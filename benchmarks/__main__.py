@@ -129,7 +129,7 @@ def measure_sweep(args: argparse.Namespace) -> int:
     """Measure the sweep; write its report, sorted by ratio."""
     ours, theirs = Side("sagax", args.sagax_python, "sagax"), Side("jax", args.jax_python, "jax")
     load = os.getloadavg()[0]
-    found = list(sweep.sweep(ours, theirs, args.only))
+    found = sweep.sweep(ours, theirs, args.only)
     about = facts([], (ours, theirs), load)
     text = sweep.page(found, about)
     print(text if args.only else "\n".join(text.splitlines()[:60]))

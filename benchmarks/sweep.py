@@ -2,20 +2,23 @@
 
     python -m benchmarks --jax-python .venv-jax/bin/python --sweep [--only numpy.sort call]
 
-Two processes, one of each library, build a row and take turns in measuring it. Rows over their bound are
-measured again in new processes, longer; those over it both times are reported as slow.
+A pair of processes, one of each library, shares a core. All pairs build some rows at the same time, which takes
+most of the time; then they measure them, one pair after the other, the two processes in turns. Rows over their bound
+are measured again in new processes, longer; those over it both times are reported as slow.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import select
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +27,8 @@ from benchmarks.rows import Row
 from benchmarks.sweep_rows import SweepRow, rows
 
 TURNS, MORE_TURNS = 7, 25
-PATIENCE = 60.0  # seconds that a side may take for an answer
+PATIENCE = 120.0  # seconds that a side may take for an answer
+BATCH = 25  # rows that a pair builds at once
 FEW = 300  # rows of a pair of processes: what they keep is given back
 
 _ENVIRONMENT = Row("sweep", "", None, "cpu")
@@ -37,10 +41,10 @@ class Ended(Exception):
 class Process:
     """A process of one library that builds and measures rows."""
 
-    def __init__(self, side: Side) -> None:
+    def __init__(self, side: Side, core: int) -> None:
         self._errors = tempfile.TemporaryFile("w+", errors="replace")
         self._process = subprocess.Popen(
-            [side.python, "-m", "benchmarks.sweep_worker", side.library],
+            [side.python, "-m", "benchmarks.sweep_worker", side.library, str(core)],
             cwd=ROOT,
             env=side.environment(_ENVIRONMENT),
             stdin=subprocess.PIPE,
@@ -94,6 +98,14 @@ class Measured:
     skipped: str = ""
     again: float | None = None  # the ratio of the second, longer measurement
 
+    def fail(self, who: int, reason: Exception) -> None:
+        """Note that a process ended: theirs (0) or ours (1)."""
+        self.ours, self.theirs = [], []
+        if who == 0:
+            self.skipped = f"jax: {reason}"
+        else:
+            self.failure = str(reason)
+
     @property
     def ratio(self) -> float | None:
         """Return the median of ours over the median of theirs."""
@@ -119,47 +131,65 @@ class Measured:
 
 
 class Pair:
-    """Our process and theirs; made anew when one ends, or after some rows."""
+    """Our process and theirs on one core; made anew when one ends, or after some rows."""
 
-    def __init__(self, ours: Side, theirs: Side) -> None:
+    def __init__(self, ours: Side, theirs: Side, core: int) -> None:
         self._sides = (theirs, ours)
+        self._core = core
         self._open: list[Process] = []
         self._count = 0
+        self._at_work = 0  # theirs (0) or ours (1)
 
-    def measure(self, row: SweepRow, turns: int) -> Measured:
-        """Measure a row in turns."""
+    def build(self, batch: Sequence[Measured]) -> None:
+        """Compile rows in both processes, in place of earlier ones."""
         if self._count >= FEW:
             self.close()
-        if not self._open:
-            self._open = [Process(side) for side in self._sides]
-        self._count += 1
-        result = Measured(row)
-        who = 0
-        try:
-            level = None
-            for who, process in enumerate(self._open):
-                answer = process.ask(do="build", row=dataclasses.astuple(row), level=level)
-                if "level" not in answer:
-                    reason = answer.get("skip") or answer["error"]
-                    if who == 0:
-                        result.skipped = reason
-                    else:
-                        result.failure = reason
-                    return result
-                level = answer["level"]
-            result.level = level or ""
+        for process in self._open:
+            process.ask(do="forget")
+        self._open = self._open or [Process(side, self._core) for side in self._sides]
+        for result in batch:
+            if result.failure or result.skipped:
+                continue
+            self._count += 1
+            try:
+                self._build(result)
+            except Ended as reason:
+                result.fail(self._at_work, reason)
+                self.close()
+                self.build(batch)  # those built before are lost
+                return
+
+    def _build(self, result: Measured) -> None:
+        level = None
+        for who, process in enumerate(self._open):
+            self._at_work = who
+            answer = process.ask(do="build", row=dataclasses.astuple(result.row), level=level)
+            if "level" not in answer:
+                reason = answer.get("skip") or answer["error"]
+                if who == 0:
+                    result.skipped = reason
+                else:
+                    result.failure = reason
+                return
+            level = answer["level"]
+        result.level = level or ""
+
+    def measure(self, batch: Sequence[Measured], turns: int) -> None:
+        """Measure rows that are built, in turns."""
+        for result in batch:
+            if result.failure or result.skipped:
+                continue
             samples = (result.theirs, result.ours)
-            for turn in range(turns):
-                for who in (0, 1) if turn % 2 else (1, 0):
-                    samples[who].append(self._open[who].ask(do="measure")["seconds"])
-        except Ended as reason:
-            self.close()
-            result.ours, result.theirs = [], []
-            if who == 0:
-                result.skipped = f"jax: {reason}"
-            else:
-                result.failure = str(reason)
-        return result
+            try:
+                for turn in range(turns):
+                    for who in (0, 1) if turn % 2 else (1, 0):
+                        self._at_work = who
+                        answer = self._open[who].ask(do="measure", row=result.row.name)
+                        samples[who].append(answer["seconds"])
+            except Ended as reason:
+                result.fail(self._at_work, reason)
+                self.close()
+                self.build(batch[batch.index(result) :])
 
     def close(self) -> None:
         """End both processes."""
@@ -168,25 +198,39 @@ class Pair:
         self._open, self._count = [], 0
 
 
-def sweep(ours: Side, theirs: Side, only: list[str] | None) -> Iterator[Measured]:
+def measured(found: Sequence[Measured], pairs: Sequence[Pair], turns: int) -> None:
+    """Build and measure rows, some at a time."""
+    step = BATCH * len(pairs)
+    with ThreadPoolExecutor(len(pairs)) as threads:
+        for start in range(0, len(found), step):
+            shares = [found[start + i : start + step : len(pairs)] for i in range(len(pairs))]
+            list(threads.map(Pair.build, pairs, shares))
+            for pair, share in zip(pairs, shares, strict=True):
+                pair.measure(share, turns)
+            done = min(start + step, len(found))
+            print(f"{done} of {len(found)} rows", file=sys.stderr, flush=True)
+
+
+def sweep(ours: Side, theirs: Side, only: list[str] | None) -> list[Measured]:
     """Measure all rows, those over their bound twice."""
-    pair = Pair(ours, theirs)
-    chosen = [r for r in rows() if not only or r.name.startswith(tuple(only))]
-    if not chosen:
+    cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
+    pairs = [Pair(ours, theirs, core) for core in cores]
+    found = [Measured(r) for r in rows() if not only or r.name.startswith(tuple(only))]
+    if not found:
         sys.exit(f"--only {' '.join(only or ())}: no such row")
     try:
-        found = []
-        for count, row in enumerate(chosen):
-            found.append(pair.measure(row, TURNS))
-            if count % 50 == 49:
-                print(f"{count + 1} of {len(chosen)} rows", file=sys.stderr, flush=True)
-        pair.close()
-        for result in found:
-            if result.over:
-                result.again = pair.measure(result.row, MORE_TURNS).ratio
-        yield from found
+        measured(found, pairs, TURNS)
+        for pair in pairs:
+            pair.close()
+        over = [r for r in found if r.over]
+        again = [Measured(r.row) for r in over]
+        measured(again, pairs, MORE_TURNS)
+        for first, second in zip(over, again, strict=True):
+            first.again = second.ratio
     finally:
-        pair.close()
+        for pair in pairs:
+            pair.close()
+    return found
 
 
 def page(found: list[Measured], about: dict[str, str]) -> str:
@@ -205,6 +249,7 @@ def page(found: list[Measured], about: dict[str, str]) -> str:
         ),
         "",
         "Ratios are CPU time of sagax to that of JAX, on one core; below 1, sagax is faster. The second ratio is that of a longer measurement.",
+        "Eager calls are those after 1,500 others: functions of many operations are compiled after 1,000 calls, and take up to 25 µs before.",
         "",
         "| row | size | call | sagax | JAX | ratio | again |",
         "|---|---|---|---|---|---|---|",

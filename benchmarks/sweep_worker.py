@@ -1,9 +1,9 @@
 """Build and measure rows of the sweep on one library, as the driver asks.
 
-    python -m benchmarks.sweep_worker LIBRARY
+    python -m benchmarks.sweep_worker LIBRARY CORE
 
-It answers each line of JSON on stdin with one: `build` compiles a row, `measure` times it. The first library chooses
-the size of the operands: the greatest at which the call fits memory and is over soon.
+It answers each line of JSON on stdin with one: `build` compiles a row, `measure` times it, `forget` drops all rows.
+The first library chooses the size of the operands: the greatest at which the call fits memory and is over soon.
 """
 
 from __future__ import annotations
@@ -44,12 +44,20 @@ class Rows:
         self._values: dict[str, dict[str, Any]] = {}
         self._scopes: dict[str, dict[str, Any]] = {}
         self._forms: dict[str, Callable[[], Any]] = {}
-        self._call: Callable[[], Any] = lambda: None
-        self._number = 1
+        self._built: dict[
+            str, tuple[Callable[[], Any], int]
+        ] = {}  # with the calls of a measurement
+
+    def forget(self) -> dict[str, Any]:
+        """Drop all rows."""
+        self._built.clear()
+        gc.collect()
+        return {}
 
     def build(self, row: SweepRow, level: str | None) -> dict[str, Any]:
         """Compile a row and call it; return its level and the seconds of a call."""
         levels = _LEVELS[row.form] if level is None else (level,)
+        made: Callable[[], Any] | None = None
         for each in levels:
             last = each == levels[-1]
             made = self._make(row, each, last)
@@ -60,24 +68,25 @@ class Rows:
                 seconds = self._steady(made, seconds)
             if seconds <= SLOWEST or last:
                 break
-        self._number = max(1, round(SHORTEST / max(seconds, 1e-9)))
+        assert made is not None  # the last level is always made
+        self._built[row.name] = made, max(1, round(SHORTEST / max(seconds, 1e-9)))
         return {"level": each, "seconds": seconds}
 
-    def measure(self) -> dict[str, float]:
-        """Return the CPU seconds of one call."""
-        call, result = self._call, None
+    def measure(self, name: str) -> dict[str, float]:
+        """Return the CPU seconds of one call of a row."""
+        call, number = self._built[name]
+        result = None
         start = time.process_time()
-        for _ in itertools.repeat(None, self._number):
+        for _ in itertools.repeat(None, number):
             result = call()
         self._wait(result)
-        return {"seconds": (time.process_time() - start) / self._number}
+        return {"seconds": (time.process_time() - start) / number}
 
     def _wait(self, result: Any) -> None:
         self._library.lib.block_until_ready(result)
 
     def _settle(self, call: Callable[[], Any]) -> float:
         """Call until warm; return the seconds of a call."""
-        self._call = call
         self._wait(call())
         seconds = float("inf")
         for _ in range(5):
@@ -171,17 +180,18 @@ def main() -> None:
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
     if hasattr(os, "sched_setaffinity"):  # Linux
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        os.sched_setaffinity(0, {int(sys.argv[2])})
     rows = Rows(open_library(sys.argv[1]))
     answers.write(json.dumps({"ready": True}) + "\n")
     for line in sys.stdin:
         asked = json.loads(line)
         try:
             if asked["do"] == "measure":
-                answer: dict[str, Any] = rows.measure()
+                answer: dict[str, Any] = rows.measure(asked["row"])
+            elif asked["do"] == "forget":
+                answer = rows.forget()
             else:
                 answer = rows.build(SweepRow(*asked["row"]), asked["level"])
-                gc.collect()
         except Unmeasurable as reason:
             answer = {"skip": str(reason)}
         except Exception as error:
