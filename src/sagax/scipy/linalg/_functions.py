@@ -85,9 +85,9 @@ def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
     coefficients = _PADE[degree]
     square = snp.matmul(scaled, scaled)
     eye = snp.eye(a.shape[-1], dtype=a.dtype)
-    even, odd, power = coefficients[0] * eye, coefficients[1] * eye, eye
+    even, odd, power = coefficients[0] * eye, coefficients[1] * eye, None
     for i in range(2, degree + 1, 2):
-        power = snp.matmul(power, square)
+        power = square if power is None else snp.matmul(power, square)
         even = even + coefficients[i] * power
         if i + 1 <= degree:
             odd = odd + coefficients[i + 1] * power
@@ -97,8 +97,13 @@ def _expm(a: Any, upper_triangular: bool, max_squarings: int) -> Any:
     else:
         result = snp.linalg.solve(even - odd, even + odd)
 
-    def square_if_needed(i: Any, x: Any) -> Any:
+    most = snp.max(squarings, initial=0)
+
+    def squared(i: Any, x: Any) -> Any:
         return snp.where((i < squarings)[..., None, None], snp.matmul(x, x), x)
+
+    def square_if_needed(i: Any, x: Any) -> Any:
+        return lax.cond(i < most, squared, lambda _, x: x, i, x)
 
     result = lax.fori_loop(0, max_squarings, square_if_needed, result)
     return snp.where((squarings > max_squarings)[..., None, None], snp.nan, result)
