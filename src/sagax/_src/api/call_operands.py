@@ -142,7 +142,7 @@ def note_types(leaves: Iterable[Any], settings: Settings) -> None:
             narrowed = None if x.dtype == aval.dtype else aval.dtype
             device = devices.default_device()
             put = xla.put_of_type(aval.shape, aval.dtype, device, share=narrowed is not None)
-            lent = _Lent(aval, device) if narrowed is None and device.platform == "cpu" else None
+            lent = _Lent(aval, device) if device.platform == "cpu" else None
             _types[x.dtype, x.shape, settings.x64] = aval, put, narrowed, lent
 
 
@@ -224,19 +224,19 @@ def from_host(
         aval, put, narrowed, lender = found
         if narrowed is not None:
             x = dtype_predicates.convert_data(x, narrowed)
-        elif lent is not None and lender is not None:
+        if lent is not None and lender is not None:
             size = x.nbytes
             if size <= tuning.LENT_MEMORY_MAX_BYTES:
                 piece = lender.take(x)
                 if piece is not None:
                     lent.append((lender, piece))
                     return ConcreteArray(aval, None, piece[1], None)
-            elif size >= tuning.ALIGNED_COPY_MIN_BYTES:
+            elif narrowed is None and size >= tuning.ALIGNED_COPY_MIN_BYTES:
                 if active_calls.active_calls or not is_aligned(x):
                     return as_array(x)  # a callback cannot wait
                 lent.append((None, x))
                 return ConcreteArray(aval, None, lender.share(x), None)
-        elif x.nbytes >= tuning.ALIGNED_COPY_MIN_BYTES:
+        elif narrowed is None and x.nbytes >= tuning.ALIGNED_COPY_MIN_BYTES:
             return as_array(x)
         return ConcreteArray(aval, None, put(x), None)
     if kind in _NUMPY_SCALARS:

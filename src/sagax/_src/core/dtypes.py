@@ -10,6 +10,7 @@ last section, which implement public functions, read the settings themselves.
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import sys
 import warnings
@@ -718,15 +719,24 @@ def convert_numpy(x: Any, dtype: np.dtype) -> np.ndarray:
 def convert_data(x: Any, dtype: np.dtype) -> np.ndarray:
     """Convert a user's NumPy array as `convert_numpy` does; warn at the user's line where floats overflow."""
     x = np.asarray(x)
-    if kind(x.dtype) != kind(dtype) or kind(dtype) not in "fc" or np.geterr()["over"] == "ignore":
+    if kind(x.dtype) != kind(dtype) or kind(dtype) not in "fc":
         return convert_numpy(x, dtype)
     try:
-        with np.errstate(all="ignore", over="raise"):
-            return _astype(x, dtype)
+        try:
+            return _raising_overflow(_astype, x, dtype)
+        except RuntimeError:  # another thread is in the context
+            with np.errstate(all="ignore", over="raise"):
+                return _astype(x, dtype)
     except FloatingPointError:  # NumPy itself would name a line of sagax
-        message = f"overflow encountered in cast from {name(x.dtype)} to {name(dtype)}"
-        warnings.warn(bilingual(message), RuntimeWarning, stacklevel=users_level())
+        if np.geterr()["over"] != "ignore":
+            message = f"overflow encountered in cast from {name(x.dtype)} to {name(dtype)}"
+            warnings.warn(bilingual(message), RuntimeWarning, stacklevel=users_level())
     return convert_numpy(x, dtype)
+
+
+# Much cheaper than `np.errstate`.
+_raising_overflow = contextvars.Context().run
+_raising_overflow(np.seterr, all="ignore", over="raise")
 
 
 def _astype(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
