@@ -446,3 +446,8 @@ from sagax._src.primitives.transcendental import (
 )
 from sagax._src.primitives.window_geometry import padtype_to_pads, reduce_window_shape_tuple
 from sagax.lax import linalg as linalg
+from sagax.numpy._fused import fused_function as _fused_function
+
+# Those of several operations: one for each signature, in eager calls.
+dynamic_index_in_dim = _fused_function(2)(dynamic_index_in_dim)
+log2 = _fused_function(1)(log2)

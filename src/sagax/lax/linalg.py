@@ -49,3 +49,6 @@ from sagax._src.primitives.linalg.triangular import (
     tridiagonal_solve,
     tridiagonal_solve_p,
 )
+from sagax.numpy._fused import fused_function as _fused_function
+
+qdwh = _fused_function(1)(qdwh)
