@@ -179,3 +179,36 @@ def test_derivatives_and_batches():
     x = np.random.default_rng(0).normal(size=(4, 64, 64)).astype(np.float32)
     slope = sagax.jit(sagax.vmap(sagax.grad(lambda x: x.max(1).sum())))(x)
     np.testing.assert_array_equal(slope, (x == x.max(2, keepdims=True)).astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis"),
+    [
+        ((70_001,), None), ((16 * 5000,), 0), ((300, 301), None), ((300, 301), 0), ((50, 2003), 1), ((7, 100, 130), (0, 1)),
+        ((7, 100, 130), (1, 2)), ((7, 1000, 13), 1), ((7, 100, 130), (0, 2)), ((200_000, 1), 0), ((1, 100_000), 0), ((1, 100_000), 1),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_large_arrays_are_folded_first(shape, axis):
+    x = np.random.default_rng(0).normal(size=shape).astype(np.float32)
+    fs = [sagax.jit(lambda x, f=f: f(x, axis)) for f in (snp.max, snp.min)]
+    for at in (None, 0, -1, 12_345, x.size // 16, x.size // 2):
+        y = x.copy()
+        if at is not None:
+            y.reshape(-1)[at] = np.nan
+        for f, reference in zip(fs, (np.max, np.min), strict=True):
+            np.testing.assert_array_equal(f(y), reference(y, axis))
+            z = np.where(np.isnan(y), np.float32(9), np.float32(-0.0))
+            np.testing.assert_array_equal(f(z), reference(z, axis))
+
+
+def test_infinite_elements_of_large_arrays():
+    x = np.full(100_000, -np.inf, np.float32)
+    largest, least = sagax.jit(snp.max), sagax.jit(snp.min)
+    assert largest(x) == -np.inf and least(-x) == np.inf
+    x[77_777] = np.nan
+    assert np.isnan(largest(x)) and np.isnan(least(-x))
+    x[77_777] = np.inf
+    assert largest(x) == np.inf and least(-x) == -np.inf
+    gradient = sagax.jit(sagax.grad(snp.max))(snp.asarray(x))
+    assert gradient[77_777] == 1 and gradient.sum() == 1

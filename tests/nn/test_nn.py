@@ -349,3 +349,20 @@ def test_a_mask_may_be_wider_than_its_array():
     np.testing.assert_allclose(nn.logsumexp(x, where=mask), np.log(rows.sum()), rtol=1e-6)
     with pytest.raises(ValueError, match="broadcasts to the shape of the array"):
         nn.standardize(x, where=mask)
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "stable"])
+def test_standardization_beyond_squares(algorithm):
+    """Rows whose squares overflow are scaled, by themselves and within a batch; others keep their derivatives."""
+    rows = np.array([[1, np.inf, 2], [1e25, 2e25, 3e25], [3e38, 1e38, -3e38], [1, np.nan, 4], [1, 2, 4]], np.float32)  # fmt: skip
+    small = np.array([[0, 1, 0], [1, 2, 3], [3, 1, -3], [np.nan] * 3, [1, 2, 4]])
+    mean, deviation = small.mean(1, keepdims=True), small.std(1, keepdims=True)
+    expected = (small - mean) / deviation
+    f = functools.partial(nn.standardize, algorithm=algorithm)
+    for found in (sagax.jit(f)(rows), sagax.jit(sagax.vmap(f))(rows)):
+        np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-6)
+    weights = snp.array([1.0, 2, 5])
+    together = sagax.jit(sagax.grad(lambda x: (f(x) * weights).sum()))(rows)
+    alone = sagax.grad(lambda x: (f(x) * weights).sum())(rows[4])
+    np.testing.assert_allclose(together[4], alone, rtol=1e-5)
+    assert np.all(together[0] == 0)

@@ -465,3 +465,26 @@ def test_a_positive_definite_system_has_the_derivatives_of_any_other():
 def test_vectors_of_a_vmap_are_no_matrices(name):
     with pytest.raises(ValueError, match="matrices"):
         sagax.vmap(getattr(sagax.lax.linalg, name))(snp.ones((2, 3)))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e30, 1e-30, 0.0])
+def test_eigenvalues_of_tridiagonal_matrices_by_bisection(scale):
+    rng = np.random.default_rng(0)
+    d, e, c = (rng.normal(size=n).astype(np.float32) for n in (40, 39, 40))
+    d, e = d * np.float32(scale), e * np.float32(scale)
+
+    def values(d, e):
+        return ours.eigh_tridiagonal(d, e, eigvals_only=True)
+
+    expected = np.linalg.eigvalsh(np.diag(d) + np.diag(e, 1) + np.diag(e, -1))
+    found = sagax.jit(values)(d, e)
+    np.testing.assert_allclose(found, expected, atol=5e-7 * max(abs(expected).max(), 1e-37))
+    some = ours.eigh_tridiagonal(d, e, eigvals_only=True, select="i", select_range=(2, 5))
+    np.testing.assert_array_equal(some, found[2:6])
+    if scale == 1:
+        for wanted in ((0,), (1,)):
+            a = sagax.grad(lambda *x: (values(*x) * c).sum(), wanted)(d, e)
+            b = sagax.grad(lambda *x: (ours.eigh_tridiagonal(*x)[0] * c).sum(), wanted)(d, e)
+            np.testing.assert_allclose(a[0], b[0], atol=1e-5)
+        d[3] = np.nan
+        assert np.isnan(values(d, e)).all()

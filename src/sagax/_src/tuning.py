@@ -146,6 +146,10 @@ LEAST_ROWS_OF_ONE_SOFTMAX = 1 << 12
 ARGMAX_MIN_LENGTH = 64
 ARGMAX_MIN_ELEMENTS = 1 << 12
 
+# Rows of a tridiagonal matrix from which on eigenvalues alone are found by bisection. Rows: `--sweep --only
+# scipy.linalg.eigh_tridiagonal`.
+BISECTION_MIN_SIZE = 32
+
 # Rows of matrices up to which, and number of matrices from which on, Cholesky factors are computed together.
 # Rows: op-cholesky.
 SMALL_CHOLESKY_MAX_SIZE = 8

@@ -25,7 +25,7 @@ from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, Con
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import saturate
-from sagax._src.primitives.slicing import slice_in_dim
+from sagax._src.primitives.shaping import split
 from sagax._src.primitives.special.erf import erfc
 from sagax._src.primitives.structural import convert
 from sagax._src.primitives.transcendental import logistic
@@ -443,9 +443,11 @@ def identity(x: Any) -> Array:
 
 @fused
 def _glu(x: Any, *, axis: int) -> Any:
-    size = x.shape[axis]
-    first = slice_in_dim(x, 0, size // 2, axis=axis)
-    return first * logistic(slice_in_dim(x, size // 2, size, axis=axis))
+    half = x.shape[axis] // 2
+    first, second = split(
+        x, (half, half), axis
+    )  # whose derivatives are joined, not padded and added
+    return first * logistic(second)
 
 
 def glu(x: Any, axis: int = -1) -> Array:

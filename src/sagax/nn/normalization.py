@@ -8,7 +8,7 @@ limits as results, and derivatives that are finite.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,10 @@ from sagax._src.core.trace import axis_size
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
+from sagax._src.higher_order.while_loop import while_loop
 from sagax._src.primitives.arithmetic import cap_infinity_p, rsqrt
-from sagax._src.primitives.identities import stop_gradient
+from sagax._src.primitives.casting import bitcast_convert_type
+from sagax._src.primitives.identities import optimization_barrier, stop_gradient
 from sagax._src.primitives.reductions import reduce_max
 from sagax.numpy._arguments import axis_tuple, has_names
 from sagax.numpy._base import (
@@ -370,19 +372,80 @@ def _standardize(
     mean = rest.pop(0) if with_mean else None
     variance = rest.pop(0) if with_variance else None
     where = tuple(rest)
-    average = functools.partial(
-        snp.mean, axis=axes, keepdims=True, where=where[0] if where else None
-    )
+    average = _average_of(where, axes)
+    if (
+        mean is None
+        and variance is None
+        and not has_names(axes)
+        and not dtypes.is_complex(dtype_of(x))
+    ):
+        mean, variance, scale = _moments(x, where, axes, fast)
+        x, epsilon = _scaled(x, scale, where), epsilon * (scale * scale)
+        return (x - mean) * rsqrt(variance + epsilon)
     if variance is None:
         x, mean, epsilon = _in_range(x, mean, epsilon, where, axes)
     if mean is None:
         mean = average(x)
     if variance is None:
-        if fast:
-            variance = snp.maximum(0, average(snp.square(x)) - snp.square(mean))
-        else:
-            variance = average(snp.square(x - mean))
+        variance = _variance(x, mean, average, fast)
     return (x - mean) * rsqrt(variance + epsilon)
+
+
+def _average_of(where: tuple, axes: tuple) -> Callable[[Any], Any]:
+    return functools.partial(snp.mean, axis=axes, keepdims=True, where=where[0] if where else None)
+
+
+def _variance(x: Any, mean: Any, average: Callable[[Any], Any], fast: bool) -> Any:
+    if fast:
+        return snp.maximum(0, average(snp.square(x)) - snp.square(mean))
+    return average(snp.square(x - mean))
+
+
+@functools.partial(custom_jvp, nondiff_argnums=(2, 3))
+def _moments(x: Any, where: tuple, axes: tuple, fast: bool) -> tuple:
+    """Return mean and variance along axes, and what `x` was scaled by for them so that squares do not overflow.
+
+    That happens so rarely that squares are taken first, and again if there are infinite or NaN ones. It is a loop, not a
+    branch, since `vmap` keeps loops that run for no example from running.
+    """
+    average = _average_of(where, axes)
+
+    def of(x: Any) -> tuple:
+        mean = average(x)
+        return mean, _variance(x, mean, average, fast)
+
+    def of_scaled(state: tuple) -> tuple:
+        # XLA would take what does not depend on the state out of the loop, and so compute it always
+        elements, _ = optimization_barrier((x, state))
+        scale = _scale(elements, where, axes)
+        return np.False_, *of(_scaled(elements, scale, where)), scale
+
+    mean, variance = of(x)
+    overflows = snp.any(~(variance < np.inf))
+    state = (overflows, mean, variance, snp.ones_like(mean))
+    return while_loop(lambda state: state[0], of_scaled, state)[1:]
+
+
+@_moments.defjvp
+def _moments_jvp(axes: tuple, fast: bool, primals: tuple, tangents: tuple) -> tuple:
+    x, where = primals
+    mean, variance, scale = _moments(x, where, axes, fast)
+    average = _average_of(where, axes)
+    (x, change) = jvp(lambda x: _scaled(x, stop_gradient(scale), where), (x,), (tangents[0],))
+    changes = (average(change), average((x - mean) * (change + change)), snp.zeros_like(scale))
+    return (mean, variance, scale), changes
+
+
+def _scaled(x: Any, scale: Any, where: tuple) -> Any:
+    """Scale elements; infinite ones, whose scale is 0, become 1 or -1."""
+    one = np.ones((), dtype_of(x))
+    bits = np.dtype(f"u{one.itemsize}")
+    sign = bits.type(1 << 8 * one.itemsize - 1)
+    ends = bitcast_convert_type(x, bits) & sign | one.view(bits)
+    scaled = x * scale
+    # without a mask only infinite elements need become NaN here: the scale is NaN where an element is
+    finite = abs(x) != np.inf if where else scaled == scaled
+    return select(finite, scaled, bitcast_convert_type(ends, one.dtype))
 
 
 def _in_range(x: Any, mean: Any, epsilon: Any, where: tuple, axes: tuple) -> tuple:
@@ -390,13 +453,18 @@ def _in_range(x: Any, mean: Any, epsilon: Any, where: tuple, axes: tuple) -> tup
 
     An infinite element, beside which finite ones vanish, becomes 1 or -1, and these become 0.
     """
+    scale = _scale(x, where, axes, mean)
+    small = snp.where(abs(x) == np.inf, snp.sign(x), x * scale)
+    mean = None if mean is None else mean * scale
+    return small, mean, epsilon * (scale * scale)
+
+
+def _scale(x: Any, where: tuple, axes: tuple, mean: Any = None) -> Any:
+    """Return a scale with which squares of elements do not overflow: 1 if they do not without, NaN if there is one."""
     info = dtypes.finfo(dtype_of(x))
     counted = _masked(x, where, 0.0)
     size = snp.max(abs(stop_gradient(counted)), axis=axes, keepdims=True, initial=0.0)
     if mean is not None:
         size = snp.maximum(size, abs(stop_gradient(mean)))
-    great = size > float(info.max) ** 0.5 / 64
-    scale = snp.where(great, 1 / size, 1)
-    small = snp.where(abs(x) == np.inf, snp.sign(x), x * scale)
-    mean = None if mean is None else mean * scale
-    return small, mean, epsilon * (scale * scale)
+    great = snp.where(size == np.inf, 0, snp.maximum(1 / size, float(info.tiny)))
+    return snp.where(size <= float(info.max) ** 0.5 / 64, 1, great)

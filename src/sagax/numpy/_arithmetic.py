@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src.core import dtypes
+from sagax._src import tuning
+from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import DtypeError
 from sagax._src.lazy_import import lazy_imports
@@ -30,9 +31,11 @@ from sagax._src.primitives.arithmetic import (
     sub_p,
 )
 from sagax._src.primitives.bitwise import and_p, or_p, shift_right_logical_p
-from sagax._src.primitives.comparison import eq_p, gt_p, lt_p, ne_p
+from sagax._src.primitives.casting import bitcast_convert_type
+from sagax._src.primitives.comparison import eq_p, ge_p, gt_p, lt_p, ne_p
 from sagax._src.primitives.complex_numbers import imag_p
-from sagax._src.primitives.reductions import reduce_or_p
+from sagax._src.primitives.identities import optimization_barrier
+from sagax._src.primitives.reductions import reduce, reduce_or_p
 from sagax._src.primitives.rounding import RoundingMethod, round_p
 from sagax._src.primitives.structural import real_p
 from sagax._src.runtime.array import ConcreteArray
@@ -344,9 +347,68 @@ pow = power
 
 @fused
 def _integer_power(x: Any, y: Any) -> Array:
-    """Raise integers to integer powers by squaring: one step for each bit of the greatest exponent."""
+    """Raise integers to integer powers by squaring.
+
+    Exponents below the number of bits, the only ones whose powers fit the dtype (but those of 0, 1 and -1), take
+    one elementwise loop, the others another pass.
+    """
     shape = _base.broadcast_shapes("power", [_base.shape_of(x), _base.shape_of(y)])
+    divided = not (aval_of(x).explicit_sharding is None and aval_of(y).explicit_sharding is None)
+    steps = (dtype_of(y).itemsize * 8).bit_length() - 1
+    others = None if divided else _has_beyond(y, steps)
     x, y = _base.broadcast_to(x, shape), _base.broadcast_to(y, shape)
+    if others is None:
+        return _power_by_loop(x, y)
+    start = power_of_few_bits(x, y, steps)
+
+    def by_loop(state: tuple) -> tuple:
+        # XLA would take what does not depend on the state out of the loop, and so compute it always
+        bases, exponents, _ = optimization_barrier((x, y, state[0]))
+        return np.False_, _power_by_loop(bases, exponents)
+
+    return loops.while_loop(lambda state: state[0], by_loop, (others, start))[1]
+
+
+def power_of_few_bits(x: Any, y: Any, bits: int) -> Array:
+    """Raise integers to powers below 2 ** bits, by squaring; both have one shape and dtype."""
+    one, zero = number_like(1, x), zero_like(y)
+    out = _base.broadcast_to(_base.as_array("power", one), _base.shape_of(x))
+    for i in range(bits):
+        x = mul_p.bind(x, x) if i else x
+        bit = ne_p.bind(and_p.bind(y, number_like(1 << i, y)), zero)
+        out = select(bit, mul_p.bind(out, x) if i else x, out)
+    return out
+
+
+def _has_beyond(y: Any, bits: int) -> Array:
+    """Return whether an element, as an unsigned number, has more than so many bits."""
+    aval = aval_of(y)
+    axes = tuple(range(aval.ndim))
+    if not dims.is_static(aval.shape) or aval.size < tuning.NUMPY_MAX_ELEMENTS:
+        high = shift_right_logical_p.bind(y, number_like(bits, y))
+        return reduce_or_p.bind(ne_p.bind(high, zero_like(y)), axes=axes)
+    least, greatest = least_and_greatest(y)
+    return or_p.bind(
+        lt_p.bind(least, zero_like(least)), ge_p.bind(greatest, number_like(1 << bits, greatest))
+    )
+
+
+def least_and_greatest(x: Any) -> tuple[Array, Array]:
+    """Compute the minimum and the maximum of all integers of `x`, in one pass; unsigned ones count as signed."""
+    dtype = np.dtype(f"i{dtype_of(x).itemsize}")
+    x = bitcast_convert_type(x, dtype)
+    info = np.iinfo(dtype)
+    ends = (dtype.type(info.max), dtype.type(info.min))
+    return reduce((x, x), ends, _extended, tuple(range(aval_of(x).ndim)))
+
+
+def _extended(a: tuple, b: tuple) -> tuple:
+    return min_p.bind(a[0], b[0]), max_p.bind(a[1], b[1])
+
+
+def _power_by_loop(x: Any, y: Any) -> Array:
+    """Take one step for each bit of the greatest exponent."""
+    shape = _base.shape_of(x)
     one, zero = number_like(1, y), zero_like(y)
 
     def unfinished(state: tuple) -> Array:

@@ -10,17 +10,19 @@ from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError
 from sagax._src.primitives import structural
-from sagax._src.primitives.bitwise import bitwise_and, shift_left, shift_right_logical
+from sagax._src.primitives.arithmetic import sub
+from sagax._src.primitives.bitwise import bitwise_and, shift_left
+from sagax._src.primitives.comparison import ne
 from sagax._src.primitives.reductions import reduce_sum_p
-from sagax._src.primitives.shaping import rev
+from sagax._src.primitives.shaping import broadcasted_iota
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax._src.primitives.structural import convert
 from sagax.numpy._arguments import check_choice, one_axis, static_int, with_aval
+from sagax.numpy._base import select
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._shaping import moveaxis, ravel
 
 _BYTE = np.dtype(np.uint8)
-_BIT_OFFSETS = np.arange(8, dtype=np.uint8)
 
 
 def _check_order(function: str, bitorder: str) -> None:
@@ -56,18 +58,22 @@ def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> Array:
     return _pack(x, axis=d, big=bitorder == "big")
 
 
+def _bit_values(shape: tuple, big: bool) -> Array:
+    """Create the values of eight bits along the last axis. XLA's code of a constant array would not be SIMD."""
+    offsets = broadcasted_iota(_BYTE, shape, len(shape) - 1)
+    return shift_left(np.uint8(1), sub(np.uint8(7), offsets) if big else offsets)
+
+
 @fused
 def _pack(x: Any, *, axis: int, big: bool) -> Array:
-    bits = moveaxis(convert(convert(x, np.dtype(bool)), _BYTE), axis, -1)
+    bits = moveaxis(convert(x, np.dtype(bool)), axis, -1)
     *front, size = bits.aval.shape
     count = dims.ceil_div(size, 8)
     config = [(0, 0, 0)] * len(front) + [(0, 8 * count - size, 0)]
-    octets = structural.reshape(pad(bits, np.uint8(0), config), (*front, count, 8))
-    if big:
-        octets = rev(octets, (len(front) + 1,))
-    offsets = structural.broadcast_in_dim(_BIT_OFFSETS, octets.aval.shape, (len(front) + 1,))
+    octets = structural.reshape(pad(bits, np.False_, config), (*front, count, 8))
+    values = _bit_values(octets.aval.shape, big)
     # a sum, since XLA has no disjunction of bytes over several devices
-    packed = reduce_sum_p.bind(shift_left(octets, offsets), axes=(len(front) + 1,))
+    packed = reduce_sum_p.bind(select(octets, values, np.uint8(0)), axes=(len(front) + 1,))
     return moveaxis(packed, -1, axis)
 
 
@@ -103,9 +109,7 @@ def _unpack(x: Any, *, axis: int, count: Any, big: bool) -> Array:
     x = moveaxis(x, axis, -1)
     shape = (*aval_of(x).shape, 8)
     octets = structural.broadcast_in_dim(x, shape, tuple(range(len(shape) - 1)))
-    offsets = _BIT_OFFSETS[::-1] if big else _BIT_OFFSETS
-    offsets = structural.broadcast_in_dim(offsets, shape, (len(shape) - 1,))
-    bits = bitwise_and(shift_right_logical(octets, offsets), 1)
+    bits = convert(ne(bitwise_and(octets, _bit_values(shape, big)), np.uint8(0)), _BYTE)
     *front, size = shape[:-1]
     available = 8 * size
     bits = structural.reshape(bits, (*front, available))

@@ -24,6 +24,7 @@ from sagax.numpy._arguments import (
 from sagax.numpy._arithmetic import remainder
 from sagax.numpy._base import promotes_freely
 from sagax.numpy._cumulative import cumsum
+from sagax.numpy._floats import isfinite
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._joining import concatenate
 from sagax.numpy._reductions import sum as sum_along
@@ -212,11 +213,22 @@ def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
     y = _base.as_array("trapezoid", y)
     if dims.same(aval.shape[d], 0):
         return sum_along(y, d)
-    if x is None and y.aval.explicit_sharding is not None and not _base.shape_of(widths):
-        # parts of a divided dimension are no whole shards
-        ends = _slice(y, 0, 1, d) + _slice(y, y.shape[d] - 1, y.shape[d], d)
-        return widths * (sum_along(y, d) - 0.5 * squeeze(ends, d))
+    if x is None and not _base.shape_of(widths):
+        size = y.shape[d]
+        if y.aval.explicit_sharding is not None:  # parts of a divided dimension are no whole shards
+            ends = _slice(y, 0, 1, d) + _slice(y, size - 1, size, d)
+            return widths * (sum_along(y, d) - 0.5 * squeeze(ends, d))
+        if not dims.is_dim(size) and size > 1:
+            return _trapezia_of_one_width(widths, y, axis=d)
     return _trapezia(widths, y, axis=d)
+
+
+@fused
+def _trapezia_of_one_width(width: Any, y: Any, *, axis: int) -> Array:
+    """Sum `y`, less half of both ends. Infinite ends remain infinite."""
+    total = sum_along(y, axis)
+    halves = 0.5 * sum_along(slice_in_dim(y, 0, None, y.shape[axis] - 1, axis), axis)
+    return width * where(isfinite(halves), total - halves, total)
 
 
 @fused

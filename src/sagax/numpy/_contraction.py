@@ -527,7 +527,8 @@ def cross(
         for p, q in ((1, 2), (2, 0), (0, 1))
     ]
     axis = one_axis("cross", axisc, products[0].ndim + 1, "axisc")
-    return _base.strong(shaping.stack(products, axis))
+    # XLA is quicker to join whole arrays than elements
+    return _base.strong(moveaxis(shaping.stack(products, 0), 0, axis))
 
 
 # diagonals ----------------------------------------------------------------------------------------

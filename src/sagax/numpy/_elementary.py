@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
 from sagax._src.core.value import Array
@@ -219,15 +221,23 @@ def hypot(x1: Any, x2: Any, /) -> Array:
         )
     if dtype.itemsize < 4:
         wide = [convert(_base.as_array("hypot", v), dtypes.float32) for v in (x, y)]
-        return convert(hypot(*wide), dtype)
+        found = _hypotenuse_in_range(*wide) if dtype == np.float16 else _hypotenuse(*wide)
+        return convert(found, dtype)
     return _hypotenuse(x, y)
+
+
+@fused
+def _hypotenuse_in_range(x: Any, y: Any) -> Array:
+    """Compute sqrt(x**2 + y**2) where no square overflows, as in float32 none of a float16 does."""
+    out = sqrt_p.bind(add_p.bind(square_p.bind(x), square_p.bind(y)))
+    return _infinite_where_one_is(out, _abs(x), _abs(y))
 
 
 @fused
 def _hypotenuse(x: Any, y: Any) -> Array:
     info = dtypes.finfo(dtype_of(x))
     size_x, size_y = _abs(x), _abs(y)
-    size = max_p.bind(size_x, size_y)
+    size = select(lt_p.bind(size_x, size_y), size_y, size_x)  # NaN does not matter here
 
     def two_to(power: int) -> Any:
         return _base.number_like(2.0**power, size)
@@ -240,7 +250,11 @@ def _hypotenuse(x: Any, y: Any) -> Array:
     unscale = select(huge, two_to(down), select(tiny, two_to(-up), two_to(0)))
     squares = [square_p.bind(mul_p.bind(v, scale)) for v in (x, y)]
     out = mul_p.bind(sqrt_p.bind(add_p.bind(*squares)), unscale)
-    inf = _base.number_like(math.inf, size)
+    return _infinite_where_one_is(out, size_x, size_y)
+
+
+def _infinite_where_one_is(out: Any, size_x: Any, size_y: Any) -> Array:
+    inf = _base.number_like(math.inf, size_x)
     infinite = or_p.bind(eq_p.bind(size_x, inf), eq_p.bind(size_y, inf))
     return select(infinite, _base.number_like(math.inf, out), out)
 
@@ -448,23 +462,25 @@ def sinc(x: Any, /) -> Array:
 @fused
 def _real_sinc(x: Any) -> Array:
     one, pi = _base.number_like(1.0, x), _base.number_like(math.pi, x)
-    # sin(pi x) from the distance to the nearest integer, which is exact, and the sign of that integer
+    # sin(pi x) from the distance to the nearest integer, which is exact, and whether that integer is odd
     nearest = round_p.bind(x, rounding_method=RoundingMethod.TO_NEAREST_EVEN)
     infinite = eq_p.bind(_abs(x), _base.number_like(math.inf, x))
     rest = select(infinite, _base.zero_like(x), sub_p.bind(x, nearest))
     half = mul_p.bind(nearest, _base.number_like(0.5, x))
     odd = ne_p.bind(round_p.bind(half, rounding_method=RoundingMethod.TO_NEAREST_EVEN), half)
     near = eq_p.bind(nearest, _base.zero_like(x))
-    away = select(near, one, x)
-    quotient = div_p.bind(t.sin_p.bind(mul_p.bind(pi, rest)), mul_p.bind(pi, away))
-    quotient = select(odd, _neg(quotient), quotient)
-    return select(near, _sinc_series(mul_p.bind(pi, select(near, x, _base.zero_like(x)))), quotient)
+    # the sine is pi times the rest times this series, at all distances
+    series = _sinc_series(mul_p.bind(pi, rest))
+    # XLA writes a quotient that derivatives read to memory, and a product not
+    part = mul_p.bind(rest, div_p.bind(one, select(near, one, x)))
+    part = select(odd, _neg(part), part)
+    return mul_p.bind(series, select(near, one, part))
 
 
 def _sinc_series(x: Any) -> Array:
     """Compute sin(x) / x by its power series, for |x| <= pi / 2: smooth at 0 to any order."""
     minus_square = _neg(square_p.bind(x))
-    highest = 15 if dtype_of(x).itemsize <= 4 or dtype_of(x) == dtypes.complex64 else 23
+    highest = 13 if dtype_of(x).itemsize <= 4 or dtype_of(x) == dtypes.complex64 else 23
     out = _base.number_like(1.0 / math.factorial(highest), x)
     for k in range(highest - 2, 0, -2):
         coefficient = _base.number_like(1.0 / math.factorial(k), x)

@@ -121,13 +121,13 @@ def fused_function(
                 if (
                     (settings.exact or settings.debug_nans or settings.debug_infs)
                     and _is_one_call()
-                    and _simple(args[count:], kwargs)
+                    and (parts := _operands_apart(args[count:], kwargs, floats)) is not None
                 ):
-                    rest = args[count:]
-                    program = functools.partial(_with_rest, fun, rest, kwargs)
-                    given = (*rest, *kwargs.values())
-                    identity = (fun, *rest, *kwargs.items(), *map(type, given))
-                    return _as_call(program, args[:count], fun.__name__, identity)
+                    rest, named, more = parts
+                    program = functools.partial(_with_rest, fun, rest, named)
+                    given = (*rest, *named.values())
+                    identity = (fun, *rest, *named.items(), *map(type, given))
+                    return _as_call(program, (*args[:count], *more), fun.__name__, identity)
                 return _with_origin(work.here, fun, args, kwargs)
             key: list = [_own() or _process.settings]
             arrays = args[:count]
@@ -492,15 +492,25 @@ def _two(name: str, x: Any, y: Any) -> tuple:
     return x, y
 
 
-def _simple(rest: tuple, kwargs: dict) -> bool:
-    """Return whether all arguments besides arrays are of types that a signature may hold."""
-    for v in (*rest, *kwargs.values()):
-        if type(v) is tuple:
-            if not set(map(type, v)) <= {int}:
-                return False
-        elif type(v) not in _STRUCTURAL:
-            return False
-    return True
+def _operands_apart(rest: tuple, kwargs: dict, floats: str) -> tuple[tuple, dict, list] | None:
+    """Put `_OPERAND` for what is an operand among arguments; None if a signature cannot hold the others."""
+    operands: list = []
+
+    def static(v: Any) -> Any:
+        kind = type(v)
+        if kind in _STRUCTURAL or (kind is float and floats == "static" and v == v):
+            return v
+        if kind is tuple and set(map(type, v)) <= {int}:
+            return v
+        if not (hasattr(v, "aval") or (kind is float and floats == "operands")):
+            raise LookupError
+        operands.append(v)
+        return _OPERAND
+
+    try:
+        return tuple(map(static, rest)), {k: static(v) for k, v in kwargs.items()}, operands
+    except LookupError:
+        return None
 
 
 def _with_rest(fun: Callable, rest: tuple, kwargs: dict, *arrays: Any) -> Any:

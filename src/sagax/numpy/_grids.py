@@ -10,7 +10,7 @@ import numpy as np
 import sagax.numpy._base as _base
 from sagax._src.api.vmap import vmap
 from sagax._src.core import dims, dtypes
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.comparison import eq_p, ge_p
@@ -18,7 +18,7 @@ from sagax._src.primitives.shaping import iota_p, rev
 from sagax._src.primitives.slicing import pad
 from sagax._src.primitives.structural import convert, expand_dims, full_of, reshape
 from sagax.numpy._arguments import check_choice, static_int
-from sagax.numpy._arithmetic import power
+from sagax.numpy._arithmetic import power, power_of_few_bits
 from sagax.numpy._base import number, promotes_freely, select, strong
 from sagax.numpy._contraction import diagonal
 from sagax.numpy._conversion import asarray
@@ -142,7 +142,13 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
         exponents = convert(exponents, x.dtype)
     if not increasing:
         exponents = rev(exponents, (0,))
-    return power(expand_dims(x, (1,)), expand_dims(exponents, (0,)))
+    x, exponents = expand_dims(x, (1,)), expand_dims(exponents, (0,))
+    integers = dtypes.kind(x.dtype) in "iu" and dims.is_static(x.shape) and not dims.is_dim(count)
+    if not integers or count > np.iinfo(x.dtype).max or aval_of(x).explicit_sharding is not None:
+        return power(x, exponents)
+    shape = (x.shape[0], count)  # the greatest exponent is known
+    x, exponents = _base.broadcast_to(x, shape), _base.broadcast_to(exponents, shape)
+    return strong(power_of_few_bits(x, exponents, max(count - 1, 0).bit_length()))
 
 
 def _counting(size: Any) -> Array:

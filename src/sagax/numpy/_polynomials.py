@@ -7,11 +7,12 @@ from typing import Any, cast
 import numpy as np
 
 import sagax.numpy._base as _base
+from sagax._src import tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError, SagaxError
 from sagax._src.primitives import structural
-from sagax._src.primitives.shaping import concatenate, unstack
+from sagax._src.primitives.shaping import concatenate, iota_p, unstack
 from sagax._src.primitives.slicing import pad, slice_in_dim
 from sagax.numpy._arguments import concrete_or_raise, static_int, with_aval
 from sagax.numpy._arithmetic import absolute, maximum
@@ -377,10 +378,23 @@ def polyder(p: Any, m: int = 1) -> Array:
         return p
     if size <= m:
         return slice_in_dim(p, 0, 0)
-    powers = np.arange(size - 1, m - 1, -1.0)
-    factors = np.prod([powers - k for k in range(m)], axis=0)
+    powers: Any
+    if not dims.is_dim(size) and size - m <= tuning.NUMPY_MAX_ELEMENTS:
+        powers = np.arange(size - 1, m - 1, -1.0)
+    else:  # many are counted where they are used, rather than read from a constant
+        powers = _counted_down(size - 1, size - m, p.dtype)
+    factors = powers
+    for k in range(1, m):
+        factors = factors * (powers - k)
     factors = factors.astype(p.dtype).reshape(-1, *[1] * (p.ndim - 1))
     return slice_in_dim(p, 0, size - m) * factors
+
+
+def _counted_down(first: Any, count: Any, dtype: Any) -> Array:
+    """Create first, first - 1, ... as floating point numbers of at least float32."""
+    numbers = first - iota_p.bind(dtype=dtypes.int32, shape=(count,), dimension=0)
+    double = dtype in (dtypes.float64, dtypes.complex128)
+    return structural.convert(numbers, dtypes.float64 if double else dtypes.float32)
 
 
 @fused_function(1)
@@ -411,6 +425,8 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     size = p.shape[0] + m
     if dims.is_dim(size):
         powers, greater = flip(arange(size, dtype=p.dtype)), maximum
+    elif size > tuning.NUMPY_MAX_ELEMENTS:
+        powers, greater = _counted_down(size - 1, size, p.dtype), maximum
     else:
         powers, greater = np.arange(size - 1, -1, -1.0), np.maximum
     divisors = greater(powers, 1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
@@ -36,6 +36,7 @@ from sagax._src.primitives.selection import select_n_p
 from sagax._src.primitives.shaping import size_as_value
 from sagax._src.primitives.structural import broadcast_in_dim_p, convert, convert_given
 from sagax.numpy._arguments import axis_tuple, has_names, one_axis, refuse_out, with_aval
+from sagax.numpy._arithmetic import least_and_greatest
 from sagax.numpy._fused import fused, fused_function
 from sagax.numpy._shaping import ravel
 
@@ -808,6 +809,14 @@ def _counts(a: Any, *, axes: tuple, dtype: Any, keepdims: bool) -> Array:
     return restore_dims(found, aval_of(a), axes) if keepdims else found
 
 
+def _are_many_integers(a: Any) -> bool:
+    """Return whether one pass over `a` finds both extrema faster than two, and without derivatives."""
+    a, aval = with_aval("minmax", a)
+    many = dims.is_static(aval.shape) and aval.size > tuning.NUMPY_MAX_ELEMENTS
+    strong = not aval.weak_type and aval.explicit_sharding is None
+    return many and strong and dtypes.kind(aval.dtype) == "i"
+
+
 @fused_function(1)
 def minmax(
     a: Any,
@@ -827,6 +836,14 @@ def minmax(
     """
     if out is not None:
         refuse_out("minmax", out)
+    if (
+        axis is None
+        and initial is None
+        and where is None
+        and not keepdims
+        and _are_many_integers(a)
+    ):
+        return least_and_greatest(a)
     low, high = initial if isinstance(initial, tuple) else (initial, initial)
     options = {"axis": axis, "keepdims": keepdims, "where": where}
     return min(a, initial=low, **options), max(a, initial=high, **options)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import sagax.numpy._base as _base
+from sagax._src import tuning
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
@@ -18,7 +20,7 @@ from sagax._src.diagnostics.errors import (
     ConcretizationTypeError,
     SagaxError,
 )
-from sagax._src.primitives import structural
+from sagax._src.primitives import slicing, structural
 from sagax._src.primitives.resharding import with_out_sharding
 from sagax._src.primitives.shaping import broadcasted_iota
 from sagax.numpy._arguments import axes_in_order, concrete_or_raise, one_axis, static_int, with_aval
@@ -159,8 +161,7 @@ def delete(
     if isinstance(obj, slice) and dims.is_dim(size):
         return _at(x, _outside_slice(obj, size), d)
     if isinstance(obj, slice):
-        remaining = np.delete(np.arange(size, dtype=np.int32), obj)
-        return _at(x, remaining, d)
+        return _left(x, np.delete(np.arange(size, dtype=np.int32), obj), d)
     positions, aval = with_aval("delete", obj, 1)
     kind = dtypes.kind(aval.dtype)
     if kind not in "biu":
@@ -179,7 +180,7 @@ def delete(
                 got=obj,
                 expected=f"a mask of shape ({size},), one for each element along axis {d}",
             )
-        return _at(x, np.flatnonzero(~mask).astype(np.int32), d)
+        return _left(x, np.flatnonzero(~mask).astype(np.int32), d)
     if not traced and dims.is_dim(size):
         found = concrete_or_raise("delete", positions, "")
         positions = _wrapped_indices(np.unique(np.asarray(found)).tolist(), size, d)
@@ -187,7 +188,7 @@ def delete(
     elif not traced:
         positions = np.asarray(concrete_or_raise("delete", positions, ""))
         _check_bounds("delete", positions, size, d)
-        return _at(x, np.delete(np.arange(size, dtype=np.int32), positions.ravel()), d)
+        return _left(x, np.delete(np.arange(size, dtype=np.int32), positions.ravel()), d)
     if traced and aval.ndim == 0:
         position = structural.convert(_from_front(positions, size), dtypes.int32)
         index = broadcasted_iota(dtypes.int32, (size - 1,), 0)
@@ -205,6 +206,40 @@ def delete(
     deleted = (index == positions[None]).any(1)
     order = argsort(deleted)[: size - positions.shape[0]]
     return _at(x, order, d)
+
+
+def _left(x: Any, positions: np.ndarray, axis: int) -> Array:
+    """Return what is left of `x`: few runs of ascending positions are slices, which are quicker than a gather."""
+    ends = np.flatnonzero(np.diff(positions) != 1) + 1
+    many = len(ends) >= tuning.JOINED_SLICES_MAX or x.aval.explicit_sharding is not None
+    if many or not len(positions):
+        return _at(x, positions, axis)
+    runs = [(int(run[0]), int(run[-1]) + 1) for run in np.split(positions, ends)]
+    parts = [slicing.slice_in_dim(x, *run, 1, axis) for run in runs]
+    return concatenate(parts, axis) if len(parts) > 1 else parts[0]
+
+
+def _inserted(x: Any, new: Any, positions: np.ndarray, axis: int) -> Array | None:
+    """Insert slices of `new` before known positions; None where they are many."""
+    size, count = x.aval.shape[axis], new.aval.shape[axis]
+    positions = np.clip(np.where(positions < 0, positions + size, positions), 0, size)
+    order = np.argsort(positions, kind="stable")
+    positions = positions[order]
+    if np.any(order[1:] < order[:-1]) or x.aval.explicit_sharding is not None:
+        return None
+    # the elements before each group of equal positions, then the group
+    begins = np.flatnonzero(np.diff(positions, prepend=-1))
+    if len(begins) > tuning.JOINED_SLICES_MAX:
+        return None
+    parts, before = [], 0
+    for begin, end in itertools.pairwise([*begins, count] if count else []):
+        at = int(positions[begin])
+        parts.append(slicing.slice_in_dim(x, before, at, 1, axis))
+        parts.append(slicing.slice_in_dim(new, int(begin), int(end), 1, axis))
+        before = at
+    parts.append(slicing.slice_in_dim(x, before, size, 1, axis))
+    parts = [part for part in parts if aval_of(part).shape[axis]]
+    return concatenate(parts, axis) if parts else x
 
 
 def _at(x: Any, positions: Any, axis: int) -> Array:
@@ -281,6 +316,13 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
         values = moveaxis(values, 0, d)
     count = aval.shape[0] if aval.ndim else values.aval.shape[d]
     new = broadcast_to(values, (*x.aval.shape[:d], count, *x.aval.shape[d + 1 :]))
+    if not dims.is_dim(size) and not dims.is_dim(count):
+        known = positions.concrete() if isinstance(positions, Tracer) else positions
+        if known is not None:
+            known = np.broadcast_to(np.asarray(known).astype(np.int64), (count,))
+            found = _inserted(x, new, known, d)
+            if found is not None:
+                return found
     positions = _base.as_array("insert", positions)
     positions = clip(_from_front(positions, size), 0, size)
     positions = broadcast_to(structural.convert(positions, dtypes.int32), (count,))

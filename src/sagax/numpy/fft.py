@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import sagax.numpy._base as _base
-from sagax._src import config
+from sagax._src import config, tuning
 from sagax._src.api.stageable import stageable as _stageable
 from sagax._src.argument_checks import checks
 from sagax._src.core import dims, dtypes
@@ -382,7 +382,9 @@ def _frequencies(function: str, numbers: Any, n: Any, d: Any, dtype: Any, device
     if isinstance(d, (list, tuple)):
         raise ArgumentValueError.about(f"fft.{function}", "d", d, "a number")
     if isinstance(d, (int, float)) and not dims.is_dim(n):
-        return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
+        if isinstance(numbers, np.ndarray):
+            return asarray((numbers / (n * d) if n else numbers).astype(dtype), device=device)
+        return asarray(numbers.astype(dtype), device=device) / np.asarray(n * d, dtype)
     d, aval = with_aval(f"fft.{function}", d, 1)
     if aval.ndim:
         raise ArgumentValueError.about(f"fft.{function}", "d", d, "a number")
@@ -422,7 +424,9 @@ def rfftfreq(n: int, d: Any = 1.0, *, dtype: Any = None, device: Any = None) -> 
     Array([0., 1., 2.], dtype=float32)
     """
     n = _count("rfftfreq", n)
-    numbers = (arange if dims.is_dim(n) else np.arange)(n // 2 + 1)
+    # many are counted where they are used, rather than read from a constant
+    count = arange if dims.is_dim(n) or n > tuning.NUMPY_MAX_ELEMENTS else np.arange
+    numbers = count(n // 2 + 1)
     return _frequencies("rfftfreq", numbers, n, d, dtype, device)
 
 

@@ -19,6 +19,7 @@ from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, Var
 from sagax._src.core.staging import stage
+from sagax._src.lowering.folded_extrema import folded
 from sagax._src.lowering.sharding_constraints import constrained, is_sum
 from sagax._src.lowering.templates import signature, template
 from sagax._src.lowering.text import (
@@ -481,8 +482,15 @@ class Builder:
         """Reduce `x` to maxima or minima, which are NaN where an element is.
 
         Where XLA loses NaNs, a sum of squares tells of them: it may be infinite, and is NaN if and only if an
-        element is.
+        element is. Large arrays are made small before (lowering/folded_extrema.py).
         """
+        if (
+            axes
+            and self.may_rewrite
+            and self._may_lose_nans(x.aval)
+            and dims.is_static(x.aval.shape)
+        ):
+            x, axes = folded(self, combine, x, axes) or (x, axes)
         found = self.reduce(combine, x, init, axes)
         if not self._may_lose_nans(x.aval):
             return found

@@ -8,12 +8,13 @@ rule of a primitive that is one operation.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from sagax._src.core import dtype_predicates, dtypes
+from sagax._src.core import dims, dtype_predicates, dtypes
 from sagax._src.core.avals import intern_aval
 from sagax._src.core.primitive import Primitive
 
@@ -137,7 +138,29 @@ def _layout(dtype: Any) -> tuple[int, int, Any]:
 
 
 def exp(x: Number) -> Number:
-    return x.apply("exponential")
+    return _vector_exp(x) if is_widened(x) else x.apply("exponential")
+
+
+# to which an integer is added: it becomes the low bits of the sum
+_INTEGER_IN_LOW_BITS = 1.5 * 2.0**52
+
+
+def _vector_exp(x: Number) -> Number:
+    """Return exp(x) of a widened number, within 1e-11 of its size, in operations that LLVM vectorizes, as it does not XLA's.
+
+    With k the integer nearest to x / ln 2 it is 2**k exp(x - k ln 2), and ten terms of the series suffice. Subnormal results are 0.
+    """
+    b, aval = x.b, x.value.aval
+    inside = maximum(minimum(x, 709.0), -709.0)
+    sum_of_both = inside * (1 / math.log(2)) + _INTEGER_IN_LOW_BITS
+    k = sum_of_both - _INTEGER_IN_LOW_BITS
+    rest = (inside - k * _LN2_HIGH) - k * _LN2_LOW
+    raw = b.op("bitcast_convert", [sum_of_both.value], aval.with_dtype(dtypes.int64))
+    raw = b.op("add", [raw, b.full_like(raw, 1023)], raw.aval)
+    raw = b.op("shift_left", [raw, b.full_like(raw, 52)], raw.aval)
+    scale = Number(b, b.op("bitcast_convert", [raw], aval), x.double)
+    out = scale * polynomial(rest, [1 / math.factorial(n) for n in range(10)])
+    return where(x < -708.0, 0.0, where(x > 709.0, math.inf, out))
 
 
 def expm1(x: Number) -> Number:
@@ -198,6 +221,14 @@ def vector_log(x: Number) -> Number:
 
 def sqrt(x: Number) -> Number:
     return x.apply("sqrt")
+
+
+def inverse_sqrt(x: Number) -> Number:
+    """Return 1 / sqrt(x) of a widened number: that of float32, and a step of Newton's method. 0 where float32 is infinite."""
+    narrow = x.b.convert(x.value, dtypes.float32)
+    start = x.b.op("rsqrt", [narrow], narrow.aval)
+    r = Number(x.b, x.b.convert(start, x.value.dtype), x.double)
+    return r * (1.5 - 0.5 * x * r * r)
 
 
 def sin(x: Number) -> Number:
@@ -349,11 +380,51 @@ def repeat_while(
     return [Number(b, v, like.double) for v in out[2:]]
 
 
+def _tile() -> int:
+    """Return how many elements a part has: 16,384 for each processor, whose second cache holds the state of a loop over them."""
+    return 16384 * max(1, min(16, _processors()))
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_tiles(function: Callable[..., Number], *operands: Number) -> Number:
+    """Apply an elementwise function to parts of large operands in turn, where what its loops read and write stays in the caches."""
+    b, shape = operands[0].b, operands[0].value.shape
+    tile = _tile()
+    if not (b.may_rewrite and dims.is_static(shape) and 2 * tile < math.prod(shape) < 2**30):
+        return function(*operands)
+    size = math.prod(shape)
+    scalar = intern_aval((), _INDEX, False, None)
+    flat = [(b.reshape(x.value, (size,)), x.double) for x in operands]
+    double = operands[0].double
+    last = b.constant(size - tile, _INDEX)
+
+    def step(i: Any, out: Any) -> list:
+        start = b.op("minimum", [i, last], scalar)  # the last part overlaps the one before
+        parts = []
+        for value, digits in flat:
+            part = intern_aval((tile,), value.dtype, False, None)
+            cut = b.op("dynamic_slice", [value, start], part, slice_sizes=b.ints((tile,)))
+            parts.append(Number(b, cut, digits))
+        found = function(*parts).value
+        out = b.op("dynamic_update_slice", [out, found, start], out.aval)
+        return [b.op("add", [i, b.constant(tile, _INDEX)], scalar), out]
+
+    start = [b.constant(0, _INDEX), b.full_like(flat[0][0], 0)]
+    bound = b.constant(size, _INDEX)
+    _, out = b.while_loop(start, lambda i, _: b.compare("LT", i, bound), step)
+    return Number(b, b.reshape(out, shape), double)
+
+
 # Lower rules -----------------------------------------------------------------------------------------
 
 
 def formula(
-    p: Primitive, *, widen: bool = True, complex_hlo: str | None = None
+    p: Primitive, *, widen: bool = True, complex_hlo: str | None = None, tiled: bool = False
 ) -> Callable[[Callable[..., Number]], Callable[..., Number]]:
     """Make a function of numbers the lower rule of the elementwise primitive `p`, as a decorator.
 
@@ -372,8 +443,13 @@ def formula(
             double = dtype == dtypes.float64
             if widen and dtype == out.dtype and b.module.platform == "cpu":
                 dtype = dtypes.float64
-            result = rule(*[Number(b, b.convert(x, dtype), double) for x in xs])
-            return b.convert(result.value, out.dtype)
+
+            def narrow(*ys: Number) -> Number:
+                result = rule(*[Number(b, b.convert(y.value, dtype), double) for y in ys])
+                return Number(b, b.convert(result.value, out.dtype), double)
+
+            numbers = [Number(b, x, double) for x in xs]
+            return (in_tiles(narrow, *numbers) if tiled else narrow(*numbers)).value
 
         p.lower(lower)
         return rule

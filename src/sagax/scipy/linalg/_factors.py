@@ -8,9 +8,12 @@ import sagax.lax as lax
 import sagax.numpy as snp
 import sagax.numpy.linalg as _linalg
 import sagax.scipy.linalg._common as _common
+from sagax._src import tuning
+from sagax._src.api.derivatives import jvp
 from sagax._src.api.jit import jit
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentValueError
+from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.languages.choice import worded
 from sagax.lax import linalg as _lax
 from sagax.numpy._arguments import check_choice
@@ -207,7 +210,7 @@ def eigh_tridiagonal(
       select: "a" for all, "i" for those with the indices `select_range` (both included).
       tol, key: accepted; the eigenvalues are exact to rounding.
 
-    The matrix is made dense: for some thousand rows at most.
+    Eigenvectors and derivatives are those of the dense matrix: for some thousand rows at most.
 
     >>> linalg.eigh_tridiagonal(snp.array([2.0, 2.0]), snp.array([1.0]), eigvals_only=True).round(5)
     Array([1., 3.], dtype=float32)
@@ -220,8 +223,6 @@ def eigh_tridiagonal(
             function="scipy.linalg.eigh_tridiagonal",
             expected="a vector of n and one of n - 1",
         )
-    above = snp.diag(e, 1)
-    v, w = _lax.eigh(snp.diag(d) + above + _common.adjoint(above))
     if select == "i":
         if select_range is None:
             raise ArgumentValueError(
@@ -231,8 +232,66 @@ def eigh_tridiagonal(
                 fix="pass select_range=(first, last)",
             )
         first, last = select_range
-        w, v = w[first : last + 1], v[:, first : last + 1]
-    return w if eigvals_only else (w, v)
+        chosen = slice(first, last + 1)
+    else:
+        chosen = slice(None)
+    if eigvals_only and d.shape[0] >= tuning.BISECTION_MIN_SIZE and d.dtype.kind == "f":
+        return _tridiagonal_values(d, e)[chosen]
+    v, w = _lax.eigh(_tridiagonal(d, e))
+    return w[chosen] if eigvals_only else (w[chosen], v[:, chosen])
+
+
+def _tridiagonal(d: Any, e: Any) -> Array:
+    above = snp.diag(e, 1)
+    return snp.diag(d) + above + _common.adjoint(above)
+
+
+@custom_jvp
+def _tridiagonal_values(d: Any, e: Any) -> Array:
+    """Compute the eigenvalues of a real tridiagonal matrix: by bisection on CPUs, where loops of small steps are quick."""
+    return lax.platform_dependent(d, e, cpu=_bisected, default=_values_of_dense)
+
+
+@_tridiagonal_values.defjvp
+def _(primals: tuple, tangents: tuple) -> tuple:
+    _, change = jvp(_values_of_dense, primals, tangents)  # from the eigenvectors
+    return _tridiagonal_values(*primals), change
+
+
+def _values_of_dense(d: Any, e: Any) -> Array:
+    return _lax.eigh(_tridiagonal(d, e))[1]
+
+
+def _bisected(d: Any, e: Any) -> Array:
+    """Halve an interval around each eigenvalue, by the number of eigenvalues below its middle.
+
+    That is the number of negative pivots of the matrix less the middle: J. W. Demmel, Applied Numerical Linear Algebra,
+    section 5.3.4. All are counted at once.
+    """
+    n, info = d.shape[0], snp.finfo(d.dtype)
+    size = abs(e)
+    bound = snp.max(abs(d) + snp.pad(size, (0, 1)) + snp.pad(size, (1, 0)))  # after Gershgorin
+    scale = snp.where(bound > 0, bound, 1)
+    diagonal, squares = d / scale, snp.pad(snp.square(e / scale), (1, 0))
+    smallest = 4 * float(info.tiny)  # of a pivot, so that no quotient overflows
+    number = snp.arange(n)
+
+    def row(i: Any, state: tuple) -> tuple:
+        x, pivot, below = state
+        pivot = (diagonal[i] - x) - squares[i] / pivot
+        pivot = snp.where(abs(pivot) <= smallest, -smallest, pivot)
+        return x, pivot, below + (pivot < 0)
+
+    def halve(_: Any, ends: tuple) -> tuple:
+        low, high = ends
+        middle = 0.5 * (low + high)
+        start = (middle, snp.ones_like(d), snp.zeros_like(number))
+        *_, below = lax.fori_loop(0, n, row, start)
+        return snp.where(below > number, low, middle), snp.where(below > number, middle, high)
+
+    ends = (snp.full_like(d, -1.0), snp.full_like(d, 1.0))
+    low, high = lax.fori_loop(0, info.nmant + 4, halve, ends)
+    return snp.where(bound < snp.inf, 0.5 * (low + high) * bound, snp.nan)
 
 
 @fused_function(1)

@@ -20,6 +20,7 @@ from sagax.numpy._base import as_operand, dtype_of, promote_inexact, promotes_fr
 from sagax.numpy._fused import fused_function
 
 _LARGE, _SMALL = 1e10, 1e-2
+_FEW = 16  # orders that are computed without a loop
 _TERMS = 16  # of Hankel's expansion, enough for float64 beyond 50
 
 
@@ -86,18 +87,47 @@ def _forward(z: Any, v: int) -> Any:
     return snp.stack(rows[: v + 1])
 
 
-@functools.partial(jit, static_argnums=(1, 2))
-@promotes_freely
-def _values(z: Any, v: int, n_iter: int) -> Any:
-    """Orders 0 to v at z, by the method that is accurate there."""
+def _close(z: Any, v: int) -> Any:
+    """Orders 0 to v for 0 <= z <= 2, by the quotients of successive orders, which are positive: DLMF 10.6.1 downwards."""
+    quotients = [0 * z]  # from the highest order down
+    for n in range(v + (20 if dtypes.itemsize(dtype_of(z)) == 8 else 12), 0, -1):
+        quotients.append(z / (2 * n - z * quotients[-1]))
+    quotients.reverse()
+    pairs = [a * b for a, b in zip(quotients[::2], quotients[1::2], strict=False)]
+    total = 0 * z + 1
+    for pair in reversed(pairs):
+        total = 1 + pair * total
+    rows = [1 / (2 * total - 1)]  # the sum of the orders 0, 2, -2, 4, -4, ... is 1, DLMF 10.12.4
+    for quotient in quotients[:v]:
+        rows.append(rows[-1] * quotient)
+    return snp.stack(rows)
+
+
+def _anywhere(size: Any, v: int, n_iter: int) -> Any:
+    """Orders 0 to v at size >= 0."""
     top = max(n_iter, 2 * v + 2, 100)
-    size = snp.abs(z)
     small, large = size < _SMALL, size > 0.5 * top
     middle = _backward(snp.where(small | large, 1.0, size), v, top)
     beyond = _forward(snp.where(large, size, 0.5 * top), v)
     series = snp.stack([_near_zero(n, snp.where(small, size, 0.0)) for n in range(v + 1)])
     found = snp.where(small, series, snp.where(large, beyond, middle))
-    found = snp.where(snp.isinf(size), 0.0, snp.where(snp.isnan(size), snp.nan, found))
+    return snp.where(snp.isinf(size), 0.0, snp.where(snp.isnan(size), snp.nan, found))
+
+
+@functools.partial(jit, static_argnums=(1, 2))
+@promotes_freely
+def _values(z: Any, v: int, n_iter: int) -> Any:
+    """Orders 0 to v at z, by the method that is accurate there."""
+    size = snp.abs(z)
+    if v > _FEW:
+        found = _anywhere(size, v, n_iter)
+    else:
+        close = size <= 2
+        near = _close(snp.where(close, size, 1.0), v)
+        # a branch: a hundred iterations that small arguments do not need
+        found = lax.cond(
+            snp.all(close), lambda: near, lambda: snp.where(close, near, _anywhere(size, v, n_iter))
+        )
     odd = (snp.arange(v + 1) % 2 == 1).reshape(-1, *[1] * z.ndim)
     return snp.where(odd & (z < 0), -found, found)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src.api.derivatives import jvp
 from sagax._src.core import dtypes
@@ -35,29 +36,6 @@ _STIRLING = (
     1 / 156,
     -3617 / 122400,
 )
-
-
-def _sin_pi(x: Any) -> Any:
-    """Compute sin(pi x), which is 0 at integers."""
-    rest = x - 2 * snp.round(x / 2)  # in [-1, 1]
-    rest = snp.where(snp.abs(rest) > 0.5, snp.copysign(1.0, rest) - rest, rest)
-    return snp.sin(math.pi * rest)
-
-
-def _gamma_positive(x: Any) -> Any:
-    """Compute gamma(x) for x >= 1/2: Stirling's series, DLMF 5.11.3, for numbers moved up to 10."""
-    up, product = x, 0 * x + 1
-    for _ in range(10):
-        low = up < 10
-        product = snp.where(low, product * up, product)
-        up = snp.where(low, up + 1, up)
-    top = 171.7 if double(x) else 35.1
-    big = snp.minimum(up, top)
-    r = 1 / big
-    rest = r * horner(r * r, _STIRLING)
-    half = big ** (0.5 * big - 0.25)  # in two factors, that it does not overflow too soon
-    found = math.sqrt(2 * math.pi) * half * snp.exp(-big) * half * snp.exp(rest)
-    return snp.where(up > top, snp.inf, found / product)
 
 
 # C. Lanczos, SIAM J. Numer. Anal. B 1, 1964; coefficients for g = 7 and 9 terms, computed by P. Godfrey.
@@ -102,23 +80,7 @@ def gamma(x: Any) -> Array:
     """
     if dtypes.is_complex(dtype_of(x)):
         return _gamma_complex(x)
-    left = x < 0.5
-    right = _gamma_positive(snp.where(left, 1 - x, x))
-    wave = _sin_pi(x)
-    reflected = math.pi / (snp.where(wave == 0, 1.0, wave) * right)
-    tiny = snp.abs(x) < 1e-7 if double(x) else snp.abs(x) < 1e-3
-    # gamma(x) x = gamma(1 + x): the reflection of numbers near 0 loses what 1 - x rounds away
-    reflected = snp.where(tiny, _near_zero(snp.where(tiny & (x != 0), x, 1.0)), reflected)
-    found = snp.where(left, reflected, right)
-    pole = (x <= 0) & (x == snp.floor(x))
-    found = snp.where(pole, snp.where(x == 0, snp.copysign(snp.inf, x), snp.nan), found)
-    return snp.where(x == -snp.inf, snp.nan, found)
-
-
-def _near_zero(x: Any) -> Any:
-    # DLMF 5.7.1: 1/gamma(x) = x + euler x**2 + ...
-    c = (1.0, 0.5772156649015329, -0.6558780715202538, -0.0420026350340952, 0.1665386113822915)
-    return 1 / (x * horner(x, c))
+    return _gamma.gamma(x)
 
 
 @special(lambda out, x: _gamma.digamma(x), narrow=True)
@@ -333,8 +295,13 @@ def beta(a: Any, b: Any) -> Array:
     small = (snp.abs(a) < 15) & (snp.abs(b) < 15)
     u, v = snp.where(small, a, 1.0), snp.where(small, b, 1.0)
     near = gamma.formula(u) / gamma.formula(u + v) * gamma.formula(v)
-    sign = gammasgn(a) * gammasgn(b) * gammasgn(a + b)
-    return snp.where(small, near, sign * snp.exp(_log_beta(a, b)))
+
+    def large() -> Any:
+        sign = gammasgn(a) * gammasgn(b) * gammasgn(a + b)
+        return snp.where(small, near, sign * snp.exp(_log_beta(a, b)))
+
+    # a branch, since the logarithms take five times as long
+    return lax.cond(snp.all(small), lambda: near, large)
 
 
 @special(strong=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src.core.value import Array
 from sagax._src.higher_order.while_loop import fori_loop
@@ -40,6 +41,32 @@ def _kummer_far(a: Any, b: Any, x: Any) -> Any:
     return half * (gamma.formula(b) / gamma.formula(a) * x ** (a - b) * total) * half
 
 
+def _kummer_close(a: Any, b: Any, x: Any) -> Any:
+    """Sum the series from its last term on, for 0 <= a <= 4, b >= 0 and 0 <= x <= 2."""
+    total = 0 * (a + b + x) + 1
+    for k in reversed(range(32 if double(x) else 23)):
+        below = snp.where(b == 0, 1.0, b) if k == 0 else b + k
+        total = 1 + total * ((a + k) * x / (below * (k + 1)))
+    return total
+
+
+def _kummer_anywhere(a: Any, b: Any, x: Any) -> Any:
+    """Choose among the series, which may end, and the expansions for large x."""
+    flip = x < 0
+    first, size = snp.where(flip, b - a, a), snp.abs(x)
+    limit, terms = (60.0, 260) if double(x) else (30.0, 140)
+    far = size > limit
+    near = _kummer(first, b, snp.where(far, 1.0, size), terms)
+    near = snp.where(flip, snp.exp(-size) * near, near)
+    big = snp.where(far, size, 100.0)
+    large = _kummer_far(first, b, big)
+    large = snp.where(flip, _kummer_left(a, b, big), large)
+    integer_zero = (first <= 0) & (first == snp.floor(first))
+    polynomial = _kummer(first, b, size, terms)
+    polynomial = snp.where(flip, snp.exp(-size) * polynomial, polynomial)
+    return snp.where(far, snp.where(integer_zero, polynomial, large), near)
+
+
 def _kummer_slope(out: Any, a: Any, b: Any, x: Any) -> Any:
     return a / b * hyp1f1.formula(a + 1, b + 1, x)  # type: ignore[attr-defined]
 
@@ -56,17 +83,15 @@ def hyp1f1(a: Any, b: Any, x: Any) -> Array:
     # M(a, b, x) = exp(x) M(b - a, b, -x): with all terms positive, where that is possible
     flip = x < 0
     first, size = snp.where(flip, b - a, a), snp.abs(x)
-    limit, terms = (60.0, 260) if double(x) else (30.0, 140)
-    far = size > limit
-    near = _kummer(first, b, snp.where(far, 1.0, size), terms)
+    close = (size <= 2) & (first >= 0) & (first <= 4) & (b >= 0)  # all terms are positive
+    near = _kummer_close(
+        snp.where(close, first, 1.0), snp.where(close, b, 1.0), snp.where(close, size, 1.0)
+    )
     near = snp.where(flip, snp.exp(-size) * near, near)
-    big = snp.where(far, size, 100.0)
-    large = _kummer_far(first, b, big)
-    large = snp.where(flip, _kummer_left(a, b, big), large)
-    integer_zero = (first <= 0) & (first == snp.floor(first))
-    polynomial = _kummer(first, b, size, terms)
-    polynomial = snp.where(flip, snp.exp(-size) * polynomial, polynomial)
-    found = snp.where(far, snp.where(integer_zero, polynomial, large), near)
+    # a branch: hundreds of iterations that most arguments do not need
+    found = lax.cond(
+        snp.all(close), lambda: near, lambda: snp.where(close, near, _kummer_anywhere(a, b, x))
+    )
     found = snp.where(_stops(b) & ~(_stops(a) & (a > b)), snp.inf, found)
     found = snp.where(a == b, snp.exp(x), found)
     found = snp.where(a == 0, 1.0, found)

@@ -18,13 +18,13 @@ _cauchy = Distribution(
 )
 
 
-@_cauchy.function("1.0", "-1.837877")
+@_cauchy.function("1.0", "-1.8378772")
 def logpdf(x: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     return -snp.log(snp.pi * scale) - snp.log1p(z * z)
 
 
-pdf = _cauchy.function("1.0", "0.15915495")(exp_of(logpdf))
+pdf = _cauchy.function("1.0", "0.15915492")(exp_of(logpdf))
 
 
 @_cauchy.function("1.0", "0.75")

@@ -28,7 +28,7 @@ def _log_difference(a: Any, b: Any) -> Array:
     return large + snp.log(-snp.expm1(gap))
 
 
-@_truncnorm.function("0.5, -1.0, 2.0", "-0.8437722", weak="never")
+@_truncnorm.function("0.5, -1.0, 2.0", "-0.8437723", weak="never")
 def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     mass = _log_difference(a, b)
@@ -36,10 +36,10 @@ def logpdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return inside((z >= a) & (z <= b) & (a < b), found)
 
 
-pdf = _truncnorm.function("0.5, -1.0, 2.0", "0.43008512", weak="never")(exp_of(logpdf))
+pdf = _truncnorm.function("0.5, -1.0, 2.0", "0.43008506", weak="never")(exp_of(logpdf))
 
 
-@_truncnorm.function("0.5, -1.0, 2.0", "-0.4294294", weak="never")
+@_truncnorm.function("0.5, -1.0, 2.0", "-0.42942938", weak="never")
 def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     z = (x - loc) / scale
     within = snp.where((z > a) & (z < b), z, (a + b) / 2)
@@ -47,7 +47,7 @@ def logcdf(x: Any, a: Any, b: Any, loc: Any = 0, scale: Any = 1) -> Array:
     return inside(z > a, snp.where(z < b, found, 0))
 
 
-cdf = _truncnorm.function("0.5, -1.0, 2.0", "0.65088034", weak="never")(exp_of(logcdf))
+cdf = _truncnorm.function("0.5, -1.0, 2.0", "0.6508804", weak="never")(exp_of(logcdf))
 
 
 @_truncnorm.function("0.5, -1.0, 2.0", "-1.0523407", weak="never")

@@ -122,9 +122,10 @@ def _tail(a: Number, b: Number, x: Number, y: Number, slope: Number, needed: Num
 
 
 def _fraction(a: Number, b: Number, x: Number, y: Number, needed: Number) -> Number:
-    """Return B(a, b) I / (x**a y**b) as the contracted continued fraction, by Lentz's method.
+    """Return B(a, b) I / (x**a y**b) as the contracted continued fraction, by Steed's method: two quotients an iteration.
 
-    A. R. DiDonato and A. H. Morris, Algorithm 708, ACM Trans. Math. Softw. 18 (1992), equation 9.
+    A. R. DiDonato and A. H. Morris, Algorithm 708, ACM Trans. Math. Softw. 18 (1992), equation 9;
+    I. J. Thompson and A. R. Barnett, J. Comput. Phys. 64 (1986).
     """
     a, b = where(needed, a, 1.0), where(needed, b, 1.0)
     x, y = where(needed, x, 0.5), where(needed, y, 0.5)
@@ -132,16 +133,23 @@ def _fraction(a: Number, b: Number, x: Number, y: Number, needed: Number) -> Num
     total, distance = a + b, a * y - b * x + 1
     start = (a + 1) / (a * distance)
 
-    def body(n: Number, c: Number, d: Number, h: Number) -> list[Number]:
+    def body(n: Number, ratio: Number, change: Number, h: Number) -> list[Number]:
         odd = a + 2 * n - 1
-        share = n * (b - n) * x / odd
-        numerator = share * x * ((a + n - 1) / odd) * (total + n - 1)
-        denominator = n + share + (a + n) / (odd + 2) * (distance + n * (1 + y))
-        d, c = 1 / (denominator + numerator * d), denominator + numerator / c
-        step = d * c
-        return [absolute(step - 1) > accuracy, c, d, h * step]
+        next_odd = odd + 2
+        inverse = 1 / (odd * next_odd)
+        inverse_odd = inverse * next_odd
+        share = n * (b - n) * x * inverse_odd
+        numerator = share * x * ((a + n - 1) * inverse_odd) * (total + n - 1)
+        denominator = n + share + (a + n) * (inverse * odd) * (distance + n * (1 + y))
+        after = 1 / (denominator + numerator * ratio)  # of the denominators of two convergents
+        change = -change * (numerator * ratio * after)
+        h = h + change
+        return [absolute(change) > accuracy * absolute(h), after, change, h]
 
-    _, _, h = repeat_while(400, needed, [a.like(math.inf), start, start], body)
+    first = (
+        a + 1
+    ) / distance  # the ratio is that of denominators: the first is 1 / (a / (a + 1) * distance)
+    _, _, h = repeat_while(400, needed, [first / a, start, start], body)
     return h
 
 
@@ -205,7 +213,7 @@ def _invalid(a: Number, b: Number, x: Number) -> Number:
     return out | undecided
 
 
-@formula(regularized_incomplete_beta_p)
+@formula(regularized_incomplete_beta_p, tiled=True)
 def _incomplete_beta(a: Number, b: Number, x: Number) -> Number:
     inside = _inside(a, b, x)
     p, q, t = where(inside, a, 1.0), where(inside, b, 1.0), where(inside, x, 0.5)

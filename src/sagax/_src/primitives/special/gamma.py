@@ -17,6 +17,7 @@ from sagax._src.primitives.formulas import (
     exp,
     floor,
     formula,
+    is_widened,
     log,
     log1p,
     maximum,
@@ -125,6 +126,80 @@ def lgamma(x: Any) -> Any:
     Array([0.   , 1.792], dtype=float32)
     """
     return lgamma_p.bind(x)
+
+
+# gamma -------------------------------------------------------------------------------------------------
+
+gamma_p = elementwise(
+    "gamma",
+    numpy=scipy_reference("gamma"),
+    accepts=floating,
+    jvp=lambda t, out, x: mul(t, mul(out, digamma(x))),
+    samples=[
+        *unary_samples(0.3, 5),
+        Sample(f32(4, low=0.001, high=20)),
+        Sample(f32(3, low=-0.9, high=-0.1)),
+    ],
+)
+
+
+@formula(gamma_p)
+def gamma_of(x: Number) -> Number:
+    """Extend to x < 1/2 by reflection: gamma(x) gamma(1 - x) = pi / sin(pi x). DLMF 5.5.3."""
+    left = x < 0.5
+    nearest = x.apply("round_nearest_even")
+    rest = where(nearest.equals(0.0), x, x - nearest)  # the sign of zero decides between infinities
+    even = (floor(0.5 * nearest) * 2).equals(nearest)
+    wave = sin_pi_of_half(where(even, rest, -rest))
+    if is_widened(x):
+        logarithm, product = _gamma_parts(minimum(where(left, 1 - x, x), 60.0))
+        # each part has one reader, since XLA writes others to memory; at 0 the quotient is infinite, with the sign of x
+        factor = where(left, math.pi * product, 1.0) / where(left, wave, product)
+        out = exp(where(left, -logarithm, logarithm)) * factor
+    else:
+        right = _gamma_positive(where(left, 1 - x, x))
+        reflected = math.pi / (wave * right)
+        tiny = absolute(x) < (1e-7 if x.double else 1e-3)  # where 1 - x has lost digits of x
+        inverse = x * polynomial(x, _INVERSE_GAMMA)
+        out = where(left, where(tiny, 1 / inverse, reflected), right)
+    return where((x < 0) & rest.equals(0.0), math.nan, out)
+
+
+# 1 / gamma(x) = x + euler x**2 + ..., DLMF 5.7.1
+_INVERSE_GAMMA = (
+    1.0,
+    0.5772156649015329,
+    -0.6558780715202538,
+    -0.0420026350340952,
+    0.1665386113822915,
+)
+
+
+def _gamma_parts(x: Number) -> tuple[Number, Number]:
+    """Return log gamma(x + 8) by Stirling's series, and the product gamma(x + 8) / gamma(x), for 1/2 <= x <= 60."""
+    at = x + 8
+    r = (1 / 12) * (1 / at)
+    rest = r * polynomial(r * r, [1.0, -(12**3) / 360, 12**5 / 1260, -(12**7) / 1680])
+    return (at - 0.5) * log(at) - at + (rest + 0.5 * math.log(2 * math.pi)), rising_8(x)
+
+
+def _gamma_positive(x: Number) -> Number:
+    """Return gamma(x) for x >= 1/2 by Stirling's series, DLMF 5.11.3, for numbers moved up to 10: without a large exponent."""
+    up, product = x, x.like(1.0)
+    for _ in range(10):
+        low = up < 10
+        product = where(low, product * up, product)
+        up = where(low, up + 1, up)
+    top = 171.7 if x.double else 35.1
+    big = minimum(up, top)
+    half = power(big, 0.5 * big - 0.25)  # in two factors, which do not overflow too soon
+    found = math.sqrt(2 * math.pi) * half * exp(-big) * half * exp(stirling_rest(big))
+    return where(up > top, math.inf, found / product)
+
+
+def gamma(x: Any) -> Any:
+    """Return the gamma function of `x`; NaN at its poles -1, -2, ..."""
+    return gamma_p.bind(x)
 
 
 # digamma -----------------------------------------------------------------------------------------------

@@ -252,7 +252,7 @@ igamma_p = elementwise(
 )
 
 
-@formula(igamma_p)
+@formula(igamma_p, tiled=True)
 def _igamma(a: Number, x: Number) -> Number:
     _, a_in, x_in = _inside(a, x)
     part, upper = _smaller_part(a_in, x_in)
@@ -284,7 +284,7 @@ igammac_p = elementwise(
 )
 
 
-@formula(igammac_p)
+@formula(igammac_p, tiled=True)
 def _igammac(a: Number, x: Number) -> Number:
     _, a_in, x_in = _inside(a, x)
     part, upper = _smaller_part(a_in, x_in)
@@ -382,7 +382,7 @@ def _sample_bend(a: Any, x: Any) -> Any:
     return add(random_gamma_curvature_p.bind(a, x), mul(slope, sub(log_of(x), digamma(a))))
 
 
-@formula(igamma_grad_a_p)
+@formula(igamma_grad_a_p, tiled=True)
 def _igamma_grad_a(a: Number, x: Number) -> Number:
     _, a_in, x_in = _inside(a, x)
     slope, _ = _lower_derivatives(a_in, x_in)
@@ -415,7 +415,7 @@ random_gamma_grad_p = elementwise(
 )
 
 
-@formula(random_gamma_grad_p)
+@formula(random_gamma_grad_p, tiled=True)
 def _random_gamma_grad(a: Number, x: Number) -> Number:
     inside, a_in, x_in = _inside(a, x)
     slope, _ = _lower_derivatives(a_in, x_in)
@@ -449,7 +449,7 @@ random_gamma_curvature_p = elementwise(
 random_gamma_curvature_p.jvp_rule = None  # type: ignore[assignment]
 
 
-@formula(random_gamma_curvature_p)
+@formula(random_gamma_curvature_p, tiled=True)
 def _random_gamma_curvature(a: Number, x: Number) -> Number:
     """Return the derivative of `random_gamma_grad` in `a`, at fixed `x`."""
     inside, a_in, x_in = _inside(a, x)
