@@ -274,3 +274,11 @@ def test_derivatives_are_zero_where_there_is_no_mass(name, shapes, function):
     difference = getattr(getattr(scipy.stats, name), function)
     expected = (difference(0.5 + step, *shapes) - difference(0.5 - step, *shapes)) / (2 * step)
     np.testing.assert_allclose(inner, expected, rtol=1e-4)
+
+
+def test_a_keyword_after_one_that_is_left_out_counts():
+    """`scale` without `loc`: a call by position must not lose it."""
+    x = snp.array([0.5, 1.5])
+    for call in (stats.norm.logpdf, sagax.jit(stats.norm.logpdf)):
+        np.testing.assert_allclose(call(x, scale=2.0), call(x, 0.0, 2.0), rtol=1e-6)
+        np.testing.assert_allclose(call(x, scale=2.0), [-1.643335713, -1.893335713], rtol=1e-6)

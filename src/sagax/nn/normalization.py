@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from sagax._src.core.trace import axis_size
 from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
-from sagax._src.higher_order.while_loop import while_loop
+from sagax._src.lazy_import import lazy_imports
 from sagax._src.primitives.arithmetic import cap_infinity_p, rsqrt
 from sagax._src.primitives.casting import bitcast_convert_type
 from sagax._src.primitives.identities import optimization_barrier, stop_gradient
@@ -39,6 +39,9 @@ from sagax.numpy._base import (
     shape_of,
 )
 from sagax.numpy._fused import fused, fused_function
+
+if TYPE_CHECKING or lazy_imports():
+    from sagax._src.higher_order import while_loop as loops
 
 Axis = int | Sequence[int] | None
 
@@ -423,7 +426,7 @@ def _moments(x: Any, where: tuple, axes: tuple, fast: bool) -> tuple:
     mean, variance = of(x)
     overflows = snp.any(~(variance < np.inf))
     state = (overflows, mean, variance, snp.ones_like(mean))
-    return while_loop(lambda state: state[0], of_scaled, state)[1:]
+    return loops.while_loop(lambda state: state[0], of_scaled, state)[1:]
 
 
 @_moments.defjvp

@@ -715,7 +715,9 @@ class JitFunction:
         more_platforms: Sequence[str] | None = None,
     ) -> tuple[Lowered, list]:
         consts: list = [as_array(c, guarded=False) for c in traced.closed.consts]
-        jaxpr, consts = embed_scalars(traced.closed.jaxpr, consts)
+        jaxpr = traced.closed.jaxpr
+        if target is None or type(target) is Device:  # others name a sharding for each operand
+            jaxpr, consts = embed_scalars(jaxpr, consts)
         jaxpr = jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars])
         with self._context:
             lowered = Lowered(

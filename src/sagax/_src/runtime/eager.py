@@ -363,7 +363,7 @@ def prepare(
         found = fun(*tracers)
         leaves, tree = trees.flatten(found)
         if not _SCALARS.isdisjoint(map(type, leaves)):
-            raise TypeError("a result is no array")
+            raise TypeError  # a result is no array: the function has to be called each time
         is_flat = isinstance(found, tuple) and len(found) == len(leaves)
         if is_flat and all(map(operator.is_, found, leaves)):
             container = getattr(found, "_make", tuple)

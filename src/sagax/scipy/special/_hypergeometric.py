@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import sagax.lax as lax
 import sagax.numpy as snp
 from sagax._src.core.value import Array
@@ -54,7 +56,7 @@ def _kummer_anywhere(a: Any, b: Any, x: Any) -> Any:
     """Choose among the series, which may end, and the expansions for large x."""
     flip = x < 0
     first, size = snp.where(flip, b - a, a), snp.abs(x)
-    limit, terms = (60.0, 260) if double(x) else (30.0, 140)
+    limit, terms = (60.0, 260) if x.dtype == np.float64 else (30.0, 140)
     far = size > limit
     near = _kummer(first, b, snp.where(far, 1.0, size), terms)
     near = snp.where(flip, snp.exp(-size) * near, near)

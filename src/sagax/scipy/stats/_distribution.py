@@ -56,7 +56,11 @@ def _promoting(formula: Callable[_P, Array], evaluate: Callable[..., Array]) -> 
 
     @functools.wraps(formula)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> Array:
-        return run(*(signature.bind(*args, **kwargs).args if kwargs else args))
+        if not kwargs:
+            return run(*args)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()  # without them an argument that is left out would hide those after it
+        return run(*bound.args)
 
     return call
 
