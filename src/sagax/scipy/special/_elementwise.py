@@ -55,7 +55,7 @@ def special(
             return convert(out, dtype_of(out) if dtypes.is_complex(dtype_of(out)) else dtype, weak)
 
         wide.__name__ = wide.__qualname__ = name
-        core = with_slopes(wide, slopes, name) if slopes else wide
+        core = with_slopes(wide, slopes, name, narrow) if slopes else wide
         compiled = jit(core)
 
         def strongly(*xs: Any) -> Any:
@@ -83,8 +83,8 @@ def special(
     return decorate
 
 
-def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str) -> Any:
-    """Define the derivatives of a function."""
+def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str, narrow: bool = True) -> Any:
+    """Define the derivatives of a function; without `narrow` those of 16-bit numbers are computed as float32."""
     core = custom_jvp(body)
 
     def rule(primals: tuple, tangents: tuple) -> tuple:
@@ -102,7 +102,10 @@ def with_slopes(body: Callable, slopes: tuple[Slope, ...], name: str) -> Any:
             if slope == "formula":
                 term = _forward_slope(body, primals, i) * t
             else:
-                term = slope(out, *primals) * t
+                given = (out, *primals)
+                if not narrow and dtypes.itemsize(dtype_of(out)) < 4:
+                    given = [convert(x, _F32) for x in given]
+                term = slope(*given) * t
             total = term if total is None else total + term
         total = out * 0 if total is None else total
         return out, convert(total, dtype_of(out), aval_of(total).weak_type)
