@@ -249,7 +249,7 @@ def page(found: list[Measured], about: dict[str, str]) -> str:
         ),
         "",
         "Ratios are CPU time of sagax to that of JAX, on one core; below 1, sagax is faster. The second ratio is that of a longer measurement.",
-        "Eager calls are those after 1,500 others: functions of many operations are compiled after 1,000 calls, and take up to 25 µs before.",
+        "Eager calls are those after 1,500 others: functions of many operations are compiled after 1,000 calls.",
         "",
         "| row | size | call | sagax | JAX | ratio | again |",
         "|---|---|---|---|---|---|---|",

@@ -1,5 +1,6 @@
 """Test operands of jitted calls that XLA reads in place: memory lent to a call, and the caller's own."""
 
+import dataclasses
 import threading
 
 import numpy as np
@@ -58,6 +59,37 @@ def test_a_large_aligned_array_of_a_function_without_results():
         x[:] = -1
     sagax.effects_barrier()
     assert seen == [0, 1, 2, 3]
+
+
+def test_a_large_aligned_array_that_a_reference_takes():
+    """Nothing is returned, whose readiness would tell that the array was read."""
+    size = 2_000_000
+    x = aligned_empty((size,), np.dtype("float32"))
+    ref = sagax.new_ref(snp.zeros(size))
+    put = sagax.jit(lambda ref, x: ref.set(snp.sort(snp.sin(x) * 0 + x)))
+    for i in range(8):
+        x[:] = i
+        put(ref, x)
+        x[:] = -1
+        np.testing.assert_array_equal(ref[...], np.full(size, i, np.float32))
+
+
+def test_results_in_other_containers_give_memory_back():
+    @sagax.tree_util.register_dataclass
+    @dataclasses.dataclass
+    class Pair:
+        first: object
+        second: object
+
+    pair = sagax.jit(lambda x: Pair(x + 1, {"double": x * 2}))
+    x = np.zeros(4, np.float32)
+    kept = []
+    for i in range(30):
+        x[:] = i
+        kept.append(pair(x))
+    for i, found in enumerate(kept):
+        np.testing.assert_array_equal(found.first, np.full(4, i + 1))
+        np.testing.assert_array_equal(found.second["double"], np.full(4, 2 * i))
 
 
 def test_callbacks_keep_the_contents_that_they_were_given():

@@ -364,5 +364,5 @@ def test_standardization_beyond_squares(algorithm):
     weights = snp.array([1.0, 2, 5])
     together = sagax.jit(sagax.grad(lambda x: (f(x) * weights).sum()))(rows)
     alone = sagax.grad(lambda x: (f(x) * weights).sum())(rows[4])
-    np.testing.assert_allclose(together[4], alone, rtol=1e-5)
+    np.testing.assert_allclose(together[4], alone, rtol=5e-5)
     assert np.all(together[0] == 0)

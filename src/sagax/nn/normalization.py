@@ -435,8 +435,11 @@ def _moments_jvp(axes: tuple, fast: bool, primals: tuple, tangents: tuple) -> tu
     mean, variance, scale = _moments(x, where, axes, fast)
     average = _average_of(where, axes)
     (x, change) = jvp(lambda x: _scaled(x, stop_gradient(scale), where), (x,), (tangents[0],))
-    changes = (average(change), average((x - mean) * (change + change)), snp.zeros_like(scale))
-    return (mean, variance, scale), changes
+    moved = average(change)
+    # as the variance is computed, so that errors of both cancel
+    spread = average(x * change) - mean * moved if fast else average((x - mean) * (change - moved))
+    spread = spread + spread
+    return (mean, variance, scale), (moved, spread, snp.zeros_like(scale))
 
 
 def _scaled(x: Any, scale: Any, where: tuple) -> Any:

@@ -19,7 +19,7 @@ from sagax._src.callbacks import active_calls
 from sagax._src.config import Settings
 from sagax._src.core import dtype_predicates, dtypes
 from sagax._src.core.references import Ref
-from sagax._src.core.value import numpy_aval
+from sagax._src.core.value import Array, numpy_aval
 from sagax._src.diagnostics.boundary import function_name
 from sagax._src.diagnostics.errors import ArgumentValueError
 from sagax._src.runtime import devices, effect_tokens
@@ -183,8 +183,8 @@ def give_back(lent: list[tuple[_Lent | None, Any]], result: Any) -> None:
             first = first[0]
         elif type(first) is dict and first:
             first = next(iter(first.values()))
-        else:
-            first = None
+        else:  # another container
+            first = next((x for x in trees.leaves(first) if type(x) is ConcreteArray), None)
             break
     buffer: Any = None if first is None else first._buffer
     is_over = buffer is not None and buffer.is_ready()
@@ -197,7 +197,8 @@ def give_back(lent: list[tuple[_Lent | None, Any]], result: Any) -> None:
             if not leaves:
                 effect_tokens.effects_barrier()
             for x in leaves:
-                x.block_until_ready()
+                if isinstance(x, Array):
+                    x.block_until_ready()
 
 
 def clear() -> None:
@@ -235,7 +236,9 @@ def from_host(
                 if active_calls.active_calls or not is_aligned(x):
                     return as_array(x)  # a callback cannot wait
                 lent.append((None, x))
-                return ConcreteArray(aval, None, lender.share(x), None)
+                array = ConcreteArray(aval, None, lender.share(x), None)
+                array._is_shared = True  # with the caller
+                return array
         elif narrowed is None and x.nbytes >= tuning.ALIGNED_COPY_MIN_BYTES:
             return as_array(x)
         return ConcreteArray(aval, None, put(x), None)
@@ -277,6 +280,17 @@ def _remember(key: tuple, array: ConcreteArray) -> None:
         _numbers.clear()
     array._is_shared = True
     _numbers[key] = array
+
+
+def kept(arrays: Iterable[Any]) -> list[Any]:
+    """Return the operands of a call whose end nothing tells; copies of large arrays, which the caller may change then."""
+    found = []
+    for x in arrays:
+        if type(x) is ConcreteArray and x.size > 1 and getattr(x, "_is_shared", False):
+            x = x.copied()
+            x.block_until_ready()  # it is read until then
+        found.append(x)
+    return found
 
 
 def unshared(array: ConcreteArray) -> ConcreteArray:

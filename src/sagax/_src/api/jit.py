@@ -50,7 +50,6 @@ from sagax._src.runtime import call_paths, devices, progress, transfer_guard, wo
 from sagax._src.runtime.array import ConcreteArray, as_array
 from sagax._src.runtime.compile import Compiled, Lowered, placement, platform_of, sharded_entry
 from sagax._src.runtime.eager import remember
-from sagax._src.runtime.embedding import embed_scalars
 from sagax._src.runtime.placements import Placement, in_context
 from sagax._src.weak_tables import WeakBag, WeakKeyTable
 from sagax._src.xla import Device
@@ -714,10 +713,8 @@ class JitFunction:
         results: Sequence[Any] = (),
         more_platforms: Sequence[str] | None = None,
     ) -> tuple[Lowered, list]:
-        consts: list = [as_array(c, guarded=False) for c in traced.closed.consts]
         jaxpr = traced.closed.jaxpr
-        if target is None or type(target) is Device:  # others name a sharding for each operand
-            jaxpr, consts = embed_scalars(jaxpr, consts)
+        consts = [as_array(c, guarded=False) for c in traced.closed.consts]
         jaxpr = jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars])
         with self._context:
             lowered = Lowered(
@@ -753,7 +750,7 @@ class JitFunction:
         if takes_references(traced.closed.jaxpr):
             return self._entry_for_references(traced, donated)
         if value_types and jit_high.has_high(traced.closed.jaxpr):
-            return lambda bufs, arrays: jit_high.call(self, traced, arrays)
+            return lambda bufs, arrays: jit_high.call(self, traced, call_operands.kept(arrays))
         device, results = self._placement_of(traced, committed)
         aliases: Mapping[int, int] = {}
         if donated:
@@ -828,7 +825,7 @@ class JitFunction:
         found, jitted = self.on_values(traced, donated)
 
         def call_on_values(bufs: list, arrays: list) -> Any:
-            return traced.out_tree.unflatten(found.call(jitted, arrays))
+            return traced.out_tree.unflatten(found.call(jitted, call_operands.kept(arrays)))
 
         return call_on_values
 

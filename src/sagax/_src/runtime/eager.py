@@ -29,7 +29,6 @@ from sagax._src.runtime import call_paths, commit_sites, devices
 from sagax._src.runtime.array import ConcreteArray, as_array, settled
 from sagax._src.runtime.compile import Compiled, Lowered, placement, placement_of_jaxpr, platform_of
 from sagax._src.runtime.compile import execute as run_compiled
-from sagax._src.runtime.embedding import embed_scalars
 from sagax._src.runtime.placements import Placement, are_replicated, in_context, of_replicated
 from sagax._src.transforms.prune import prune_jaxpr
 from sagax._src.weak_tables import WeakBag
@@ -370,8 +369,8 @@ def prepare(
         return leaves
 
     jaxpr, consts = stage(flat, [a.aval for a in arrays])
-    jaxpr, consts = embed_scalars(prune_jaxpr(jaxpr), [as_array(c) for c in consts])
-    jaxpr, constants = hoist_constants(jaxpr), tuple(consts)
+    jaxpr = hoist_constants(prune_jaxpr(jaxpr))
+    constants = tuple([as_array(c) for c in consts])
     committed = in_context(placement((*constants, *arrays)), len(constants) + len(arrays))
     device = committed if committed is not None else devices.default_device()
     first = arrays[0].aval if arrays and not constants else None

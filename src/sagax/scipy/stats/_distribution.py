@@ -12,8 +12,9 @@ from typing import Any, Literal, ParamSpec
 import sagax.numpy as snp
 import sagax.numpy._base as _base
 from sagax._src.core import dtypes
-from sagax._src.core.value import Array
+from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError
+from sagax._src.primitives.structural import full_of
 from sagax.numpy._fused import fused
 
 _P = ParamSpec("_P")
@@ -49,7 +50,7 @@ def _promoting(formula: Callable[_P, Array], evaluate: Callable[..., Array]) -> 
         bound = signature.bind(*args)
         bound.apply_defaults()
         operands = [_base.as_operand(name, x, i) for i, x in enumerate(bound.args)]
-        return evaluate(*[_base.as_array(name, x) for x in _base.promote_inexact(name, *operands)])
+        return evaluate(*[_held(name, x) for x in _base.promote_inexact(name, *operands)])
 
     promoted.__name__ = name
     run = fused(promoted)
@@ -63,6 +64,13 @@ def _promoting(formula: Callable[_P, Array], evaluate: Callable[..., Array]) -> 
         return run(*bound.args)
 
     return call
+
+
+def _held(function: str, x: Any) -> Any:
+    """Convert an operand to an array; a jaxpr computes that of a number from a literal, and does not take it as an operand."""
+    if isinstance(x, Array) or aval_of(x).shape:
+        return _base.as_array(function, x)
+    return full_of(aval_of(x), x)
 
 
 @dataclass(frozen=True)
