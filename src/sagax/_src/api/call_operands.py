@@ -282,7 +282,7 @@ def _remember(key: tuple, array: ConcreteArray) -> None:
     _numbers[key] = array
 
 
-def kept(arrays: Iterable[Any]) -> list[Any]:
+def outliving(arrays: Iterable[Any]) -> list[Any]:
     """Return the operands of a call whose end nothing tells; copies of large arrays, which the caller may change then."""
     found = []
     for x in arrays:

@@ -750,7 +750,7 @@ class JitFunction:
         if takes_references(traced.closed.jaxpr):
             return self._entry_for_references(traced, donated)
         if value_types and jit_high.has_high(traced.closed.jaxpr):
-            return lambda bufs, arrays: jit_high.call(self, traced, call_operands.kept(arrays))
+            return lambda bufs, arrays: jit_high.call(self, traced, call_operands.outliving(arrays))
         device, results = self._placement_of(traced, committed)
         aliases: Mapping[int, int] = {}
         if donated:
@@ -825,7 +825,7 @@ class JitFunction:
         found, jitted = self.on_values(traced, donated)
 
         def call_on_values(bufs: list, arrays: list) -> Any:
-            return traced.out_tree.unflatten(found.call(jitted, call_operands.kept(arrays)))
+            return traced.out_tree.unflatten(found.call(jitted, call_operands.outliving(arrays)))
 
         return call_on_values
 
