@@ -307,6 +307,31 @@ def test_a_second_process_loads_what_the_first_compiled(run_cached, tmp_path):
     assert y == z
 
 
+ON_ONE_PROCESSOR = """
+import os
+os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:1])
+"""
+
+DIVIDED = """
+import json
+import numpy as np
+import sagax
+compiled = sagax.jit(sagax.nn.sigmoid).lower(np.ones((1000, 1000), np.float32)).compile()
+print(json.dumps(["outer_dimension_partitions" in compiled.as_text(), compiled._compiled.origin.source]))
+"""
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "sched_getaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="one processor, or a system that does not say how many a process may use",
+)
+def test_programs_for_one_processor_are_not_those_for_several(run_cached):
+    assert run_cached(ON_ONE_PROCESSOR + DIVIDED) == [False, "compiled"]
+    assert run_cached(DIVIDED) == [True, "compiled"]
+    assert run_cached(ON_ONE_PROCESSOR + DIVIDED) == [False, "loaded"]
+    assert run_cached(DIVIDED) == [True, "loaded"]
+
+
 def test_another_place_in_the_source_is_the_same_program(run_cached):
     run_cached()
     assert run_cached("# a line more\n\n" + PROGRAM)[:4] == [1, 0, 0, 0]

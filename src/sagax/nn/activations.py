@@ -18,11 +18,13 @@ import numpy as np
 
 import sagax.numpy as snp
 from sagax._src import config
+from sagax._src.api.derivatives import jvp
 from sagax._src.core import dims, dtypes
 from sagax._src.core.trace import Tracer
 from sagax._src.core.value import Array, aval_of
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError, ConcretizationTypeError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
+from sagax._src.primitives.arithmetic import rsqrt_p
 from sagax._src.primitives.resharding import takes_out_sharding
 from sagax._src.primitives.selection import saturate
 from sagax._src.primitives.shaping import split
@@ -82,12 +84,27 @@ def _within(x: Any, low: float, high: float) -> Any:
     return saturate(x, max(low, -most), min(high, most))
 
 
-def _gated(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
-    """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach."""
+@functools.partial(custom_jvp, nondiff_argnums=(1, 2))
+def _vanishing(x: Any, reach: float, gate: Callable[[Any], Any]) -> Any:
+    """Compute x gate(x) for a gate that is exactly 0 below -reach and 1 above reach, and their limits at infinity."""
     if _is_complex(x):
         return x * gate(x)
-    inside = _within(x, -reach, reach)
-    return select(x >= reach, x, inside * gate(inside))
+    return saturate(x, -reach, math.inf) * gate(x)
+
+
+# The value needs one bound, the slope gate(x) + x gate'(x) the other one: it is 0 and 1 beyond them.
+@_vanishing.defjvp
+def _vanishing_jvp(
+    reach: float, gate: Callable[[Any], Any], primals: tuple, tangents: tuple
+) -> tuple:
+    def product(z: Any) -> tuple:
+        found = gate(z)
+        return z * found, found
+
+    (x,), (tangent,) = primals, tangents
+    inside = x if _is_complex(x) else _within(x, -reach, reach)
+    (value, found), (slope, _) = jvp(product, (inside,), (tangent,))
+    return (value if _is_complex(x) else saturate(x, -reach, math.inf) * found), slope
 
 
 def activation(
@@ -267,10 +284,14 @@ def silu(x: Any) -> Array:
     >>> nn.silu(snp.array([-1.0, 0.0, 100.0]))
     Array([ -0.26894143,   0.        , 100.        ], dtype=float32)
     """
-    return _gated(x, _GATE_RANGE, logistic)
+    return _vanishing(x, _GATE_RANGE, logistic)
 
 
 swish = silu
+
+
+def _mish_gate(x: Any) -> Any:
+    return snp.tanh(_softplus(x))
 
 
 @activation(_floating)
@@ -280,7 +301,7 @@ def mish(x: Any) -> Array:
     >>> nn.mish(snp.array([0.0, 100.0]))
     Array([  0., 100.], dtype=float32)
     """
-    return _gated(x, _GATE_RANGE, lambda z: snp.tanh(_softplus(z)))
+    return _vanishing(x, _GATE_RANGE, _mish_gate)
 
 
 def _normal_gate(x: Any) -> Any:
@@ -295,7 +316,7 @@ def _normal_gate_near(x: Any) -> Any:
 
 @fused
 def _gelu(x: Any, *, approximate: bool) -> Any:
-    return _gated(x, _NORMAL_RANGE, _normal_gate_near if approximate else _normal_gate)
+    return _vanishing(x, _NORMAL_RANGE, _normal_gate_near if approximate else _normal_gate)
 
 
 @fused_function(1)
@@ -322,14 +343,39 @@ def soft_sign(x: Any) -> Array:
     return inside / (abs(inside) + 1)
 
 
+@custom_jvp
+def _smooth_rectifier(x: Any, b: Any) -> Any:
+    """Compute (x + sqrt(x**2 + b)) / 2 of real numbers, whose squares may overflow."""
+    inside = _within_squares(x)
+    smooth = (inside + snp.sqrt(inside * inside + b)) / 2
+    return snp.where(abs(x) >= _square_root_of_most(x), _relu(x), smooth)
+
+
+# The slope is 0 and 1 at the ends of the range of squares, and beyond it: one bound does for it.
+@_smooth_rectifier.defjvp
+def _smooth_rectifier_jvp(primals: tuple, tangents: tuple) -> tuple:
+    x, b = primals
+    inside = _within_squares(x)
+    inverse = rsqrt_p.bind(inside * inside + b)
+    slope = 0.5 + 0.5 * (inside * inverse)
+    return _smooth_rectifier(x, b), tangents[0] * slope + tangents[1] * (0.25 * inverse)
+
+
+def _square_root_of_most(x: Any) -> float:
+    return math.sqrt(float(dtypes.finfo(dtype_of(x)).max)) / 2
+
+
+def _within_squares(x: Any) -> Any:
+    return _within(x, -_square_root_of_most(x), _square_root_of_most(x))
+
+
 @fused
 def _squareplus(x: Any, b: Any) -> Any:
     if _is_complex(x):
         return (x + snp.sqrt(x * x + b)) / 2
-    reach = math.sqrt(float(dtypes.finfo(dtype_of(x)).max)) / 2
-    inside = _within(x, -reach, reach)
-    smooth = (inside + snp.sqrt(inside * inside + b)) / 2
-    return snp.where(abs(x) >= reach, _relu(x), smooth)
+    return _smooth_rectifier(
+        x, b if dtypes.is_inexact(dtype_of(b)) else convert(b, dtype_of(x), True)
+    )
 
 
 @fused_function(1, floats="operands")
@@ -393,6 +439,20 @@ def hard_sigmoid(x: Any) -> Array:
     return _within(x + 3, 0.0, 6.0) / 6
 
 
+@custom_jvp
+def _hard_silu(x: Any) -> Any:
+    inside = _within(x, -3.0, 3.0)
+    return select(x >= 3, x, inside * ((inside + 3) / 6))
+
+
+# By the chain rule each of the two factors would choose.
+@_hard_silu.defjvp
+def _hard_silu_jvp(primals: tuple, tangents: tuple) -> tuple:
+    (x,), (tangent,) = primals, tangents
+    slope = select(x <= -3, number_like(0.0, x), select(x >= 3, number_like(1.0, x), (x + 1.5) / 3))
+    return _hard_silu(x), tangent * slope
+
+
 @activation(_lifted)
 def hard_silu(x: Any) -> Array:
     """Compute x hard_sigmoid(x): 0 below -3, x above 3. Also called hard_swish.
@@ -400,7 +460,7 @@ def hard_silu(x: Any) -> Array:
     >>> nn.hard_silu(snp.array([-3.0, 1.5, 4.0]))
     Array([-0.   ,  1.125,  4.   ], dtype=float32)
     """
-    return _gated(x, 3.0, lambda z: (_within(z + 3, 0.0, 6.0) if _is_complex(z) else z + 3) / 6)
+    return x * (_within(x + 3, 0.0, 6.0) / 6) if _is_complex(x) else _hard_silu(x)
 
 
 hard_swish = hard_silu

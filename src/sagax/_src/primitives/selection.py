@@ -361,7 +361,9 @@ def clamp(min: Any, x: Any, max: Any) -> Any:
 
 def _saturated_tangent(t: Any, out: Any, x: Any, low: float, high: float) -> Any:
     dtype = aval_of(x).dtype
-    outside = bitwise_or(le(x, scalar_like(low, dtype)), ge(x, scalar_like(high, dtype)))
+    outside = le(x, scalar_like(low, dtype))
+    if high != np.inf:
+        outside = bitwise_or(outside, ge(x, scalar_like(high, dtype)))
     return select_n_p.bind(outside, t, full_of(aval_of(t), 0))
 
 
@@ -389,6 +391,6 @@ def saturate(x: Any, low: float, high: float) -> Any:
     """Clamp floating point `x` to [low, high]; NaN stays.
 
     The derivative is 0 at the ends and beyond, 1 elsewhere and at NaN. The bounds are numbers of the
-    dtype of `x`.
+    dtype of `x`; an infinite `high` is none.
     """
     return saturate_p.bind(x, low=low, high=high)

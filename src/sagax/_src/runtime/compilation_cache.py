@@ -228,6 +228,7 @@ def _parts(client: Any, module: str, options: Mapping[str, Any], how: dict) -> d
         "program": _digest(_LOCATION.sub("", module)),
         "options": _digest(*surroundings),
         "engine": _engine(client),
+        "processors": _digest(xla.client.parallelism(client)),
     }
 
 
@@ -315,6 +316,7 @@ def _explained(store: Store, name: str, parts: dict[str, str]) -> str:
     """Explain a miss by the difference from the nearest entry of the same name."""
     words = {
         "engine": "the engine or the processor",
+        "processors": "the number of processors",
         "options": "the options of the compiler",
         "program": "its program",
     }

@@ -71,13 +71,37 @@ def make_cpu_client(
     if num_devices is not None and num_devices < 1:
         raise worded(ValueError(f"cpu_client: num_devices must be at least 1, got {num_devices}"))
     prepare_process()
-    return xla_client.make_cpu_client(
+    parallelism = _parallelism()
+    client = xla_client.make_cpu_client(
         num_devices=num_devices,
         distributed_client=distributed,
         node_id=node_id,
         num_nodes=num_nodes,
         collectives=collectives,
     )
+    _parallelism_of[id(client)] = parallelism
+    return client
+
+
+_parallelism_of: dict[int, str] = {}
+
+
+def _parallelism() -> str:
+    """Collect what XLA chooses the number of threads by, when a client of the CPU starts."""
+    if hasattr(os, "sched_getaffinity"):
+        processors = len(os.sched_getaffinity(0))
+    else:
+        processors = os.cpu_count() or 1
+    given = [os.environ.get(name, "") for name in ("PJRT_NPROC", "NPROC")]
+    return " ".join([str(processors), *given])
+
+
+def parallelism(client: Any) -> str:
+    """Describe for how many threads a client divides the loops of what it compiles.
+
+    An executable runs anywhere, but one for a single processor keeps to one thread on any number of them.
+    """
+    return _parallelism_of.get(id(client), "")
 
 
 def platform_fingerprint(client: Any) -> str:
