@@ -138,8 +138,6 @@ FOLDED_EXTREMUM_MIN_ELEMENTS = 1 << 16
 FOLDED_EXTREMUM_SLICES = 16
 FOLDED_ROWS_SLICES = 32
 FOLDED_EXTREMUM_MIN_RUN = 16
-# Rows from which on XLA of jaxlib 0.12 compiles a softmax as one function (found at 4,096 rows, not at 4,000).
-LEAST_ROWS_OF_ONE_SOFTMAX = 1 << 12
 
 # Elements along the axis, and in all, from which on `argmax` looks for the maximum first, and then for its first
 # position. Rows: op-argmax.

@@ -400,7 +400,19 @@ def _log1mexp(x: Any) -> Any:
 @_log1mexp.defjvp
 def _log1mexp_jvp(primals: tuple, tangents: tuple) -> tuple:
     (x,), (t,) = primals, tangents
-    return _log1mexp(x), t * (snp.exp(-x) / -snp.expm1(-x))
+    return _log1mexp(x), t * _inverse_growth(x)
+
+
+@custom_jvp
+def _inverse_growth(x: Any) -> Any:
+    """Compute 1 / (exp(x) - 1), whose slopes are polynomials of it: quotients of exponentials would overflow."""
+    return 1 / snp.expm1(x)
+
+
+@_inverse_growth.defjvp
+def _inverse_growth_jvp(primals: tuple, tangents: tuple) -> tuple:
+    found = _inverse_growth(*primals)
+    return found, tangents[0] * (-found * (1 + found))
 
 
 @activation(_floating)

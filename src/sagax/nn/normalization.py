@@ -21,7 +21,7 @@ from sagax._src.core.value import Array
 from sagax._src.diagnostics.errors import ArgumentError, ArgumentValueError
 from sagax._src.higher_order.custom_derivatives import custom_jvp
 from sagax._src.lazy_import import lazy_imports
-from sagax._src.primitives.arithmetic import cap_infinity_p, rsqrt
+from sagax._src.primitives.arithmetic import rsqrt
 from sagax._src.primitives.casting import bitcast_convert_type
 from sagax._src.primitives.identities import optimization_barrier, stop_gradient
 from sagax._src.primitives.reductions import reduce_max
@@ -44,9 +44,6 @@ if TYPE_CHECKING or lazy_imports():
     from sagax._src.higher_order import while_loop as loops
 
 Axis = int | Sequence[int] | None
-
-# dtypes of which XLA's code for CPUs may compute a softmax in one loop over each row
-_CAPPED = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 # what they share ----------------------------------------------------------------------------------
@@ -115,12 +112,8 @@ def _less_jvp(primals: tuple, tangents: tuple) -> tuple:
 def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
     """Compute differences from the maximum, their exponentials, and sums of these."""
     x = _masked(x, where, -np.inf)
-    # infinite elements differ by 0 from each other; if all are -inf, by NaN
-    if dtype_of(x) in _CAPPED:
-        x = cap_infinity_p.bind(x)
-        differences = x - _maximum(x, axes)
-    else:
-        differences = _less(x, _maximum(x, axes, empty_value=np.nan))
+    # Nothing may lie between the maximum and the exponentials: XLA compiles them as one kernel then.
+    differences = x - _maximum(x, axes)
     exponentials = snp.exp(differences)
     if where:
         exponentials = _masked(exponentials, where, 0.0)
@@ -135,8 +128,21 @@ def _exponentials(x: Any, where: tuple, axes: tuple) -> tuple:
 
 @fused
 def _softmax(x: Any, *where: Any, axes: tuple) -> Any:
+    return _shares(x, where, axes)
+
+
+@functools.partial(custom_jvp, nondiff_argnums=(2,))
+def _shares(x: Any, where: tuple, axes: tuple) -> Any:
     _, exponentials, total = _exponentials(x, where, axes)
     return exponentials / total
+
+
+# By the chain rule the exponentials would be kept beside their shares.
+@_shares.defjvp
+def _shares_jvp(axes: tuple, primals: tuple, tangents: tuple) -> tuple:
+    shares = _shares(*primals, axes)
+    terms = shares * tangents[0]
+    return shares, terms - shares * snp.sum(terms, axis=axes, keepdims=True)
 
 
 @fused
@@ -148,7 +154,7 @@ def _log_softmax(x: Any, *where: Any, axes: tuple) -> Any:
 def softmax(x: Any, axis: Axis = -1, where: Any = None) -> Array:
     """Compute exp(x) / sum(exp(x)), summed along `axis` (one, several, or None: all).
 
-    `where` chooses the elements that take part (booleans that broadcast against `x`); others become 0. Several elements that are +inf share the sum 1; if all are -inf the result is NaN.
+    `where` chooses the elements that take part (booleans that broadcast against `x`); others become 0. The result is NaN where an element is +inf, or all are -inf.
 
     >>> nn.softmax(snp.array([1000.0, 1000.0, -1000.0]))
     Array([0.5, 0.5, 0. ], dtype=float32)

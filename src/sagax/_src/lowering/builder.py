@@ -471,12 +471,20 @@ class Builder:
         """Return the "maximum" or "minimum" of `x` and `y`, elementwise; NaN if either is.
 
         Where a reduction would lose NaNs of an extremum that XLA fuses into it, a choice stands between them,
-        which is not fused so.
+        which is not fused so; nor is a clamp, which one constant operand allows.
         """
+        if not self._may_lose_nans(self.outs[0]):
+            return self.elementwise(combine, [x, y])
+        for bound, other in ((x, y), (y, x)):
+            if bound.splat is not None and not np.isnan(bound.splat):
+                return self._clamped(combine, other, bound)
         found = self.elementwise(combine, [x, y])
-        if not self._may_lose_nans(found.aval):
-            return found
         return self.select(self.compare("NE", found, found), self.full(np.nan, found.aval), found)
+
+    def _clamped(self, combine: str, x: Value, bound: Value) -> Value:
+        none = self.full(np.inf if combine == "maximum" else -np.inf, self.outs[0])
+        bounds = [bound, none] if combine == "maximum" else [none, bound]
+        return self.elementwise("clamp", [bounds[0], x, bounds[1]])
 
     def reduce_extremum(self, combine: str, x: Value, init: Any, axes: Sequence[int]) -> Value:
         """Reduce `x` to maxima or minima, which are NaN where an element is.

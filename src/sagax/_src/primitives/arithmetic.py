@@ -33,7 +33,6 @@ from sagax._src.primitives.makers import (
     number,
     number_or_bool,
     operands,
-    scalar_like,
     signed,
 )
 from sagax._src.primitives.rounding import ceil, floor
@@ -386,39 +385,6 @@ def min(x: Any, y: Any) -> Any:
     Array([1., 3.], dtype=float32)
     """
     return min_p.bind(*operands(x, y))
-
-
-def _cap_numpy(x: np.ndarray, *, fuses: bool = False) -> np.ndarray:
-    return np.minimum(x, _greatest(x.dtype))
-
-
-def _greatest(dtype: Any) -> Any:
-    return scalar_like(float(dtypes.finfo(dtype).max), dtype)
-
-
-# Infinity becomes the greatest number, as which it has differences. Its derivative is 1 there, too, so that what cancels
-# elsewhere does so there. Lowering marks with `fuses` those whose NaNs another way keeps (lowering/shifting_extrema.py).
-cap_infinity_p = elementwise(
-    "cap_infinity",
-    family=EXACT,
-    numpy=_cap_numpy,
-    accepts=floating,
-    exact=True,
-    jvp=lambda t, out, x, **_: t,
-    samples=[
-        Sample(f32(2, 3)),
-        Sample(bf16(3)),
-        Sample(np.array([np.inf, -np.inf, np.nan, 3e38], np.float32), derivatives=False),
-    ],
-)
-
-
-@cap_infinity_p.lower
-def _(b: Any, x: Any, *, fuses: bool = False) -> Any:
-    greatest = b.full(_greatest(x.aval.dtype), x.aval)
-    if fuses:
-        return b.elementwise("minimum", [x, greatest])
-    return b.extremum("minimum", x, greatest)
 
 
 # abs, sign ----------------------------------------------------------------------------------------

@@ -243,7 +243,9 @@ def _series_of_kl(s: Any, r: Any) -> Any:
     return 1 + 2 * (1 + r) * s * total / (2 + r)
 
 
-@special(lambda out, x, a: x ** (a - 1), lambda out, x, a: _boxcox_in_power(snp.log(x), a))
+@special(
+    lambda out, x, a: _power(snp.log(x), a - 1), lambda out, x, a: _boxcox_in_power(snp.log(x), a)
+)
 def boxcox(x: Any, lmbda: Any) -> Array:
     """Compute (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
 
@@ -253,7 +255,10 @@ def boxcox(x: Any, lmbda: Any) -> Array:
     return _boxcox(snp.log(x), lmbda)
 
 
-@special(lambda out, x, a: (1 + x) ** (a - 1), lambda out, x, a: _boxcox_in_power(snp.log1p(x), a))
+@special(
+    lambda out, x, a: _power(snp.log1p(x), a - 1),
+    lambda out, x, a: _boxcox_in_power(snp.log1p(x), a),
+)
 def boxcox1p(x: Any, lmbda: Any) -> Array:
     """Compute ((1 + x)**lmbda - 1) / lmbda, and log(1 + x) where lmbda is 0.
 
@@ -261,6 +266,10 @@ def boxcox1p(x: Any, lmbda: Any) -> Array:
     Array(3., dtype=float32, weak_type=True)
     """
     return _boxcox(snp.log1p(x), lmbda)
+
+
+def _power(logarithm: Any, a: Any) -> Any:
+    return snp.where(a == 0, 1.0, snp.exp(a * logarithm))
 
 
 def _boxcox(logarithm: Any, a: Any) -> Any:

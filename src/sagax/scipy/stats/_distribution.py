@@ -174,10 +174,3 @@ def _derived(
 def inside(condition: Any, found: Any) -> Array:
     """Select a log probability where `condition` holds, minus infinity elsewhere."""
     return snp.where(condition, found, -snp.inf)
-
-
-def log1mexp(x: Any) -> Array:
-    """Compute log(1 - exp(-x)) for x > 0, exact for small and large x."""
-    small = x < 0.7  # each branch has derivatives where it counts only
-    near, far = snp.where(small, x, 0.7), snp.where(small, 0.7, x)
-    return snp.where(small, snp.log(-snp.expm1(-near)), snp.log1p(-snp.exp(-far)))

@@ -6,7 +6,8 @@ from typing import Any
 
 import sagax.numpy as snp
 from sagax._src.core.value import Array
-from sagax.scipy.stats._distribution import Distribution, exp_of, inside, log1mexp
+from sagax.nn.activations import log1mexp
+from sagax.scipy.stats._distribution import Distribution, exp_of, inside
 
 __all__ = ["cdf", "logcdf", "logpdf", "logsf", "pdf", "ppf", "sf"]
 

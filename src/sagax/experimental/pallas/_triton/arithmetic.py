@@ -70,10 +70,6 @@ def _function(name: str) -> Callable:
     return rule
 
 
-def _cap_infinity(b: Builder, x: Value) -> Value:
-    return b.extreme(x, b.constant(dtypes.finfo(x.dtype).max, x.dtype), "min")
-
-
 def _one_minus_square(b: Builder, x: Value) -> Value:
     one = b.constant(1, x.dtype)
     return b.mul(b.sub(one, x), b.add(one, x))
@@ -261,7 +257,6 @@ RULES: dict[Any, Callable] = {
     arithmetic.rem_p: _rem,
     arithmetic.max_p: lambda b, x, y: b.extreme(x, y, "max"),
     arithmetic.min_p: lambda b, x, y: b.extreme(x, y, "min"),
-    arithmetic.cap_infinity_p: _cap_infinity,
     arithmetic.abs_p: _abs,
     arithmetic.sign_p: _sign,
     arithmetic.square_p: lambda b, x: b.mul(x, x),
