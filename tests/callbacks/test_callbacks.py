@@ -216,6 +216,31 @@ def test_ordered_calls_of_one_program_after_another():
     assert seen == [float(i) for i in range(50)]
 
 
+@pytest.mark.parametrize("maker", [sagax.custom_jvp, sagax.custom_vjp])
+def test_ordered_calls_inside_of_custom_rules_keep_their_place(maker):
+    seen: list[str] = []
+
+    def note(text, x):
+        io_callback(lambda x: seen.append(text), None, x, ordered=True)
+        return x
+
+    inner = maker(lambda x: note("inside", snp.sin(x)))
+    if maker is sagax.custom_jvp:
+        inner.defjvp(lambda primals, tangents: (inner(*primals), tangents[0]))
+    else:
+        inner.defvjp(lambda x: (inner(x), None), lambda _, ct: (ct,))
+    f = sagax.jit(lambda x: note("after", inner(note("before", x))) + inner(x))
+    g = sagax.jit(lambda x: lax.fori_loop(0, 2, lambda i, x: inner(note("before", x)), x))
+    for _ in range(2):
+        f(1.0)
+    sagax.effects_barrier()
+    assert seen == ["before", "inside", "after", "inside"] * 2
+    seen.clear()
+    g(1.0)
+    sagax.effects_barrier()
+    assert seen == ["before", "inside"] * 2
+
+
 def test_effects_inside_of_remat_and_custom_rules(capsys):
     @sagax.checkpoint
     def inner(x):

@@ -42,6 +42,13 @@ CASES = {
         "mul",
         ["in the backward pass", "jnp.where(x > 0, root, 0.0)"],
     ),
+    "inside of a function with a derivative rule": (
+        "from sagax import custom_jvp\n@custom_jvp\ndef root(x):\n    y = x - 1\n    return jnp.sqrt(y)  #~\n"
+        "root.defjvp(lambda p, t: (root(*p), t[0]))\nrun = jit(lambda x: root(x) + 1)",
+        "jnp.sqrt(y)",
+        "sqrt",
+        ["sqrt was given: -1.0", "in the forward pass"],
+    ),
     "an iteration of a scan": (
         "def step(c, y):\n    return c - 1.0, jnp.sqrt(c) * y  #~\n"
         "run = jit(lambda x: lax.scan(step, x.sum(), jnp.ones(9))[1])",
@@ -143,7 +150,9 @@ def test_formulas_of_eager_transformations_are_checked_as_wholes():
     with sagax.debug_nans(True):
         assert sagax.grad(lambda x: sagax.nn.softmax(x, where=none)[0])(x).tolist() == [0, 0]
         limits = np.float32([np.inf, 1])
-        assert sagax.vmap(sagax.nn.softmax)(limits[None]).tolist() == [[1, 0]]
+        assert sagax.vmap(sagax.nn.logsumexp)(limits[None]).tolist() == [np.inf]
+        with pytest.raises(FloatingPointError, match=r"\(nan\) encountered in sub\n"):
+            sagax.vmap(sagax.nn.softmax)(limits[None])
 
 
 @pytest.mark.parametrize("maker", [sagax.jit, lambda f: f], ids=["jit", "eager"])

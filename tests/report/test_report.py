@@ -407,6 +407,20 @@ def test_an_executable_of_another_text_is_not_measured():
     assert not facts._fits(steps, {measured.Location(__file__, line + 1, "sin"): 1.0})
 
 
+def test_functions_with_derivative_rules_cost_what_they_compute():
+    def plain(x):
+        return snp.exp(x) @ x
+
+    ruled = sagax.custom_jvp(plain)
+    ruled.defjvp(lambda primals, tangents: (ruled(*primals), tangents[0]))
+
+    def flops(f):
+        jaxpr = sagax.make_jaxpr(f)(snp.ones((8, 8))).jaxpr
+        return sum(costs.equation_cost(s.eqn).flops for s in costs.execution_steps(jaxpr))
+
+    assert flops(ruled) == flops(plain) > 2 * 8**3
+
+
 def test_durations_have_one_form():
     assert [page.format_seconds(s) for s in (0.0123, 0.9994, 0.99973, 2.0)] == [
         "12.3 ms", "999 ms", "1.00 s", "2.00 s",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sagax._src.core import dims, dtypes
-from sagax._src.core.jaxpr import ClosedJaxpr, Eqn, Jaxpr, Literal, Var
+from sagax._src.core.jaxpr import Eqn, Jaxpr, Literal, Var, subjaxprs
 from sagax._src.higher_order.cond import cond_p
 from sagax._src.higher_order.scan import scan_p
 
@@ -87,11 +87,11 @@ def execution_steps(jaxpr: Jaxpr, times: float = 1, beside: float = 0) -> Iterat
         ending.setdefault(i, []).append(v)
     alive = sum(size_in_bytes(v.aval) for v in (*jaxpr.constvars, *jaxpr.invars))
     for i, eqn in enumerate(jaxpr.eqns):
-        subjaxprs = _subjaxprs(eqn)
+        called = _subjaxprs(eqn)
         alive += sum(size_in_bytes(v.aval) for v in eqn.outvars)
-        if subjaxprs:
+        if called:
             operands = sum(size_in_bytes(a.aval) for a in eqn.invars if type(a) is not Literal)
-            for body, n in subjaxprs:
+            for body, n in called:
                 yield from execution_steps(body, times * n, beside + alive - operands)
         else:
             yield Step(eqn, times, beside + alive)
@@ -109,11 +109,8 @@ def _subjaxprs(eqn: Eqn) -> list[tuple[Jaxpr, float]]:
         return [(max(branches, key=_total_flops), 1)]
     if not eqn.primitive.is_higher_order:
         return []
-    return [
-        (value.jaxpr if isinstance(value, ClosedJaxpr) else value, 1)
-        for value in params.values()
-        if isinstance(value, (ClosedJaxpr, Jaxpr))
-    ]
+    single = {k: v for k, v in params.items() if not isinstance(v, tuple)}
+    return [(inner, 1) for inner in subjaxprs(single)]
 
 
 def _total_flops(jaxpr: Jaxpr) -> float:

@@ -463,7 +463,7 @@ def _selects(jaxpr: Jaxpr) -> bool:
             return True
         if e.primitive.is_higher_order:
             inner = subjaxprs(e.params)
-            if not inner or any(map(_selects, inner)):
+            if not inner or "rules" in e.params or any(map(_selects, inner)):
                 return True
     return False
 

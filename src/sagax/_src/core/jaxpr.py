@@ -328,8 +328,15 @@ def _last_uses(jaxpr: Jaxpr) -> dict[int, list[Var]]:
     return found
 
 
+class FunctionParam:
+    """A parameter that stands for a function; its jaxpr is None until the function is staged."""
+
+    __slots__ = ()
+    jaxpr: ClosedJaxpr | None
+
+
 def subjaxprs(params: dict) -> list[Jaxpr]:
-    """Return the jaxprs among the parameters of an equation."""
+    """Return the jaxprs among the parameters of an equation, and those of functions that were staged."""
     found: list[Jaxpr] = []
 
     def look(value: Any) -> None:
@@ -340,6 +347,8 @@ def subjaxprs(params: dict) -> list[Jaxpr]:
         elif isinstance(value, (tuple, list)):
             for v in value:
                 look(v)
+        elif isinstance(value, FunctionParam):
+            look(value.jaxpr)
 
     for value in params.values():
         look(value)

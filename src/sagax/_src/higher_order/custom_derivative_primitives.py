@@ -13,7 +13,7 @@ from sagax._src import trees
 from sagax._src.argument_checks.checks import distinct_references
 from sagax._src.core import dims, dtypes
 from sagax._src.core.families import HIGHER_ORDER, UNTRACKED, Default
-from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, Jaxpr, Var, eval_jaxpr
+from sagax._src.core.jaxpr import ClosedJaxpr, DebugInfo, FunctionParam, Jaxpr, Var, eval_jaxpr
 from sagax._src.core.operands import CallOperands
 from sagax._src.core.primitive import HigherOrderPrimitive, Primitive
 from sagax._src.core.staging import StageTrace, hoist_constants, stage
@@ -55,7 +55,7 @@ class _Staged(NamedTuple):
     cell: list
 
 
-class StageableFunction:
+class StageableFunction(FunctionParam):
     """The flat function itself: Python code until it is staged, then a jaxpr with captured values as leading
     operands. Functions with equal keys are staged only the first time."""
 

@@ -429,16 +429,10 @@ def has_high(jaxpr: Jaxpr) -> bool:
     if found is None:
         variables = (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         found = jaxpr.memo[memo_keys.HAS_HIGH] = any(v.aval.is_high for v in variables) or any(
-            e.primitive in (hi_p, hi_linearized_p) or any(map(has_high, _inner(e.params)))
+            e.primitive in (hi_p, hi_linearized_p) or any(map(has_high, subjaxprs(e.params)))
             for e in jaxpr.eqns
         )
     return found
-
-
-def _inner(params: dict) -> list[Jaxpr]:
-    """Return the jaxprs of an equation, including those of custom rules."""
-    inner = getattr(params.get("inner"), "jaxpr", None)
-    return subjaxprs(params) if inner is None else [inner.jaxpr]
 
 
 class ExpandTrace(AxisTrace):
@@ -492,7 +486,7 @@ def _lower_param(value: Any) -> Any:
 def evaluate(primitive: Any, args: Sequence[Any], params: dict) -> Any:
     """Apply a higher-order primitive to arrays in place of values of libraries' types."""
     avals: list[Any] = list(map(aval_of, args))
-    if not (any(a.is_high for a in avals) or any(map(has_high, _inner(params)))):
+    if not (any(a.is_high for a in avals) or any(map(has_high, subjaxprs(params)))):
         return NotImplemented
     custom = getattr(params.get("inner"), "jaxpr", None)
     if custom is not None:  # nothing is differentiated here: its rules are not needed

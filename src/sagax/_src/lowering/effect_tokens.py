@@ -133,8 +133,7 @@ def _passed_on(eqn: Eqn, token: Atom) -> tuple[list[Eqn], Atom]:
 
 def _sub_jaxpr(eqn: Eqn) -> ClosedJaxpr:
     """Return the sub-jaxpr that an equation is equivalent to."""
-    inner = [v for v in eqn.params.values() if isinstance(v, (Jaxpr, ClosedJaxpr))]
-    closed = [v if isinstance(v, ClosedJaxpr) else ClosedJaxpr(v, ()) for v in inner]
+    closed = [ClosedJaxpr(j, ()) for j in subjaxprs(eqn.params)]
     ins, outs = [v.aval for v in eqn.invars], [v.aval for v in eqn.outvars]
     fitting = [
         c

@@ -189,7 +189,7 @@ class BatchTrace(Trace):
         """Return whether a jaxpr without mapped inputs contains axis_index or psum over an axis."""
         if self.batch_axis.name is None or not primitive.is_higher_order:
             return False
-        return any(map(has_collectives, _inner_jaxprs(params)))
+        return any(map(has_collectives, subjaxprs(params)))
 
     def _wrap_all(self, primitive: Any, out: Any, out_dim: Any, sources: int) -> Any:
         if primitive.multiple_results:
@@ -207,13 +207,7 @@ def has_collectives(jaxpr: Jaxpr) -> bool:
 
 def _is_collective(eqn: Eqn) -> bool:
     own = eqn.primitive.batch_collective is not None
-    return own or any(map(has_collectives, _inner_jaxprs(eqn.params)))
-
-
-def _inner_jaxprs(params: dict) -> list[Jaxpr]:
-    """Return the jaxprs of an equation, including those of custom rules."""
-    inner = getattr(params.get("inner"), "jaxpr", None)
-    return subjaxprs(params) if inner is None else [inner.jaxpr]
+    return own or any(map(has_collectives, subjaxprs(eqn.params)))
 
 
 def batch_flat(

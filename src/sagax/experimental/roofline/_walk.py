@@ -206,6 +206,4 @@ def _last_equations(jaxpr: Jaxpr) -> dict[Var, Eqn | None]:
 
 def _applied(eqn: Eqn) -> Sequence[Jaxpr]:
     """Return the jaxprs that an equation applies once: calls, bodies of `scan`, functions with own derivatives."""
-    closed = getattr(eqn.params.get("inner"), "jaxpr", None)  # of custom derivatives
-    named = eqn.params.get("jaxpr") if closed is None else closed
-    return subjaxprs({"jaxpr": named}) if named is not None else []
+    return subjaxprs({k: v for k, v in eqn.params.items() if k in ("jaxpr", "inner")})

@@ -86,15 +86,10 @@ def concerns_keys(jaxpr: Jaxpr) -> bool:
             is_key_dtype(getattr(v.aval, "dtype", None))
             for v in (*jaxpr.constvars, *jaxpr.invars, *jaxpr.outvars)
         ) or any(
-            eqn.primitive.handles_keys or any(map(concerns_keys, _jaxprs_in(eqn.params)))
+            eqn.primitive.handles_keys or any(map(concerns_keys, subjaxprs(eqn.params)))
             for eqn in jaxpr.eqns
         )
     return found
-
-
-def _jaxprs_in(params: dict) -> list[Jaxpr]:
-    inner = getattr(params.get("inner"), "jaxpr", None)  # of functions with custom derivatives
-    return [*subjaxprs(params), *([inner.jaxpr] if inner is not None else [])]
 
 
 def signature(jaxpr: Jaxpr) -> Signature | None:

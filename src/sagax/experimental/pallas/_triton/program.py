@@ -336,7 +336,7 @@ class _Program:
             return [rule(b, *ins, **params, **more)]
         if p in shapes.SEVERAL:
             return shapes.SEVERAL[p](b, *ins, **params)
-        inner = _called(params)
+        inner = subjaxprs(params)
         if p.is_call and len(inner) == 1 and len(inner[0].invars) == len(ins):
             return self.evaluate(ClosedJaxpr(inner[0], ()), ins)
         if p.composite_rule is not None:
@@ -422,12 +422,6 @@ class _Program:
         attributes = f"hex = false, isSigned = {isigned}, prefix = {quote(prefix)}"
         self.b.op("tt.print", values, (), attributes, effect=True)
         return []
-
-
-def _called(params: dict) -> list[Jaxpr]:
-    """Return the jaxprs among the parameters, and those of functions with derivative rules."""
-    inner = getattr(params.get("inner"), "jaxpr", None)
-    return [inner.jaxpr] if isinstance(inner, ClosedJaxpr) else subjaxprs(params)
 
 
 def _used(jaxpr: Jaxpr) -> set:
