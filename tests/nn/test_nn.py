@@ -230,10 +230,8 @@ def test_standardize_beyond_squares(dtype: str) -> None:
     out = np.asarray(nn.standardize(x), np.float64)
     np.testing.assert_allclose(out, expected, rtol=1e-2 if dtype != "f32" else 1e-6)
     assert np.isfinite(np.asarray(sagax.jacrev(nn.standardize)(x), np.float32)).all()
-    one = nn.standardize(snp.asarray([np.inf, 0, 0], nn_cases.DTYPES[dtype]))
-    np.testing.assert_allclose(
-        np.asarray(one, np.float64), np.array([2, -1, -1]) / 2**0.5, rtol=1e-2
-    )
+    infinite = nn.standardize(snp.asarray([np.inf, 0, 0], nn_cases.DTYPES[dtype]))
+    assert np.isnan(np.asarray(infinite, np.float64)).all()
 
 
 # attention against a loop over its definition -------------------------------------------------------
@@ -358,7 +356,7 @@ def test_a_mask_may_be_wider_than_its_array():
 def test_standardization_beyond_squares(algorithm):
     """Rows whose squares overflow are scaled, by themselves and within a batch; others keep their derivatives."""
     rows = np.array([[1, np.inf, 2], [1e25, 2e25, 3e25], [3e38, 1e38, -3e38], [1, np.nan, 4], [1, 2, 4]], np.float32)  # fmt: skip
-    small = np.array([[0, 1, 0], [1, 2, 3], [3, 1, -3], [np.nan] * 3, [1, 2, 4]])
+    small = np.array([[np.nan] * 3, [1, 2, 3], [3, 1, -3], [np.nan] * 3, [1, 2, 4]])
     mean, deviation = small.mean(1, keepdims=True), small.std(1, keepdims=True)
     expected = (small - mean) / deviation
     f = functools.partial(nn.standardize, algorithm=algorithm)
@@ -368,4 +366,4 @@ def test_standardization_beyond_squares(algorithm):
     together = sagax.jit(sagax.grad(lambda x: (f(x) * weights).sum()))(rows)
     alone = sagax.grad(lambda x: (f(x) * weights).sum())(rows[4])
     np.testing.assert_allclose(together[4], alone, rtol=5e-5)
-    assert np.all(together[0] == 0)
+    assert np.isfinite(np.asarray(together)[[1, 2, 4]]).all()

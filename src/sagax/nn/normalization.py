@@ -389,10 +389,13 @@ def _standardize(
         and not dtypes.is_complex(dtype_of(x))
     ):
         mean, variance, scale = _moments(x, where, axes, fast)
-        x, epsilon = _scaled(x, scale, where), epsilon * (scale * scale)
+        x, epsilon = x * scale, epsilon * (scale * scale)
         return (x - mean) * rsqrt(variance + epsilon)
     if variance is None:
-        x, mean, epsilon = _in_range(x, mean, epsilon, where, axes)
+        # the result does not depend on the scale, with which squares do not overflow
+        scale = _scale(x, where, axes, mean)
+        x, epsilon = x * scale, epsilon * (scale * scale)
+        mean = None if mean is None else mean * scale
     if mean is None:
         mean = average(x)
     if variance is None:
@@ -427,7 +430,7 @@ def _moments(x: Any, where: tuple, axes: tuple, fast: bool) -> tuple:
         # XLA would take what does not depend on the state out of the loop, and so compute it always
         elements, _ = optimization_barrier((x, state))
         scale = _scale(elements, where, axes)
-        return np.False_, *of(_scaled(elements, scale, where)), scale
+        return np.False_, *of(elements * scale), scale
 
     mean, variance = of(x)
     overflows = snp.any(~(variance < np.inf))
@@ -440,7 +443,8 @@ def _moments_jvp(axes: tuple, fast: bool, primals: tuple, tangents: tuple) -> tu
     x, where = primals
     mean, variance, scale = _moments(x, where, axes, fast)
     average = _average_of(where, axes)
-    (x, change) = jvp(lambda x: _scaled(x, stop_gradient(scale), where), (x,), (tangents[0],))
+    scale = stop_gradient(scale)
+    x, change = x * scale, tangents[0] * scale
     moved = average(change)
     # as the variance is computed, so that errors of both cancel
     spread = average(x * change) - mean * moved if fast else average((x - mean) * (change - moved))
@@ -448,35 +452,15 @@ def _moments_jvp(axes: tuple, fast: bool, primals: tuple, tangents: tuple) -> tu
     return (mean, variance, scale), (moved, spread, snp.zeros_like(scale))
 
 
-def _scaled(x: Any, scale: Any, where: tuple) -> Any:
-    """Scale elements; infinite ones, whose scale is 0, become 1 or -1."""
-    one = np.ones((), dtype_of(x))
-    bits = np.dtype(f"u{one.itemsize}")
-    sign = bits.type(1 << 8 * one.itemsize - 1)
-    ends = bitcast_convert_type(x, bits) & sign | one.view(bits)
-    scaled = x * scale
-    # without a mask only infinite elements need become NaN here: the scale is NaN where an element is
-    finite = abs(x) != np.inf if where else scaled == scaled
-    return select(finite, scaled, bitcast_convert_type(ends, one.dtype))
-
-
-def _in_range(x: Any, mean: Any, epsilon: Any, where: tuple, axes: tuple) -> tuple:
-    """Scale the arguments if squares of elements would overflow: the result does not depend on it.
-
-    An infinite element, beside which finite ones vanish, becomes 1 or -1, and these become 0.
-    """
-    scale = _scale(x, where, axes, mean)
-    small = snp.where(abs(x) == np.inf, snp.sign(x), x * scale)
-    mean = None if mean is None else mean * scale
-    return small, mean, epsilon * (scale * scale)
-
-
 def _scale(x: Any, where: tuple, axes: tuple, mean: Any = None) -> Any:
-    """Return a scale with which squares of elements do not overflow: 1 if they do not without, NaN if there is one."""
-    info = dtypes.finfo(dtype_of(x))
+    """Return a power of two with which squares of elements do not overflow: 1 if they do not without."""
+    one = np.ones((), dtype_of(x))
+    info, bits = dtypes.finfo(one.dtype), np.dtype(f"u{one.itemsize}")
     counted = _masked(x, where, 0.0)
     size = snp.max(abs(stop_gradient(counted)), axis=axes, keepdims=True, initial=0.0)
     if mean is not None:
         size = snp.maximum(size, abs(stop_gradient(mean)))
-    great = snp.where(size == np.inf, 0, snp.maximum(1 / size, float(info.tiny)))
-    return snp.where(size <= float(info.max) ** 0.5 / 64, 1, great)
+    exponent = bitcast_convert_type(size, bits) & np.asarray(np.inf, one.dtype).view(bits)
+    small = snp.maximum(1 / bitcast_convert_type(exponent, one.dtype), float(info.tiny))
+    overflows = (size > float(info.max) ** 0.5 / 64) & (size < np.inf)
+    return snp.where(overflows, small, 1)
