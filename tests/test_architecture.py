@@ -280,6 +280,7 @@ def test_the_tests_do_not_import_jax():
         "ramblers",
         "anglers",
         "rowers",
+        "oarsmen",
         "joggers",
         "healthy",
     }

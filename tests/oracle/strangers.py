@@ -40,6 +40,7 @@ FOLDERS = (
     "ramblers",
     "anglers",
     "rowers",
+    "oarsmen",
     "joggers",
     HEALTHY,
 )

@@ -20,10 +20,15 @@ def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
     Numbers may differ by rounding. With `wildcard`, nan and infinity in the wanted result match any finite
     number, and tests may have another truth value.
     """
+    return different_names(wanted, got, wildcard) == set()
+
+
+def different_names(wanted: Outcome, got: Outcome, wildcard: bool = False) -> set[str] | None:
+    """Return the variables in which two runs differ; None if they print other results."""
     if not _same_text(wanted.output, got.output, wildcard):
-        return False
+        return None
     names = set(wanted.results) & set(got.results)
-    return all(same_values(wanted.results[n], got.results[n], wildcard) for n in names)
+    return {n for n in names if not same_values(wanted.results[n], got.results[n], wildcard)}
 
 
 def has_nan(outcome: Outcome) -> bool:

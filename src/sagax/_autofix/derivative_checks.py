@@ -70,8 +70,11 @@ def _verdict(exact: float, differences: list[tuple[float, float]], size: float) 
         if abs(found - exact) <= _TOLERANCE * max(abs(found), abs(exact)) + 4 * noise + 1e-6 * size:
             return DerivativeCheck(True, exact, found)
     (first, noise), *others = finite
-    converge = len(others) > 0 and all(
-        abs(d - first) <= 2 * _TOLERANCE * max(abs(d), abs(first)) + 4 * (noise + n)
+    gap = min([abs(d - exact) for d, _ in finite])
+    converge = len(
+        others
+    ) > 0 and all(  # what they differ by from one another is not the derivative's fault
+        abs(d - first) <= min(2 * _TOLERANCE * max(abs(d), abs(first)), gap / 3) + 4 * (noise + n)
         for d, n in others
     )
     return DerivativeCheck(False if converge else None, exact, first)

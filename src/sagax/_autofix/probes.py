@@ -30,6 +30,7 @@ MODULE = ""  # in place of the name of a function: the data at the top of a file
 
 _RECORDER = "__sagax_probe__"
 _MAX_CALLS = 64
+_NUDGE, _NARROW_NUDGE = 2.0**-20, 2.0**-7  # 8 units in the last place of float32, 1 or 8 of 16 bits
 _OTHER_KEY = 7
 _FUNCTIONS = (ast.FunctionDef, ast.Lambda)
 
@@ -53,6 +54,7 @@ class Probe:
     Attributes:
       functions: the functions that the edits are in.
       vary: how their arguments are changed; 0 leaves them.
+      nudge: whether their arguments are changed by a few units in the last place, as rounding may.
       disturb: whether their results are changed by 1 %.
       flip: the test of a branch to negate, as `ast.dump` gives it.
       derivatives: whether derivatives are compared with finite differences.
@@ -62,11 +64,16 @@ class Probe:
 
     functions: tuple[Target, ...] = ()
     vary: int = 0
+    nudge: bool = False
     disturb: bool = False
     flip: str = ""
     derivatives: bool = False
     same_draws: bool = False
     x64: bool = False
+
+    @property
+    def changes_arguments(self) -> bool:
+        return bool(self.vary) or self.nudge
 
 
 @dataclass
@@ -220,7 +227,7 @@ def instrument(file: str, text: str, probe: Probe) -> str:
     for name, node in list(_functions(tree)):
         if name in wanted and not _is_generator(node):
             _instrument_function(wanted[name], node, probe)
-    if MODULE in wanted and probe.vary:
+    if MODULE in wanted and probe.changes_arguments:
         _vary_data(tree, wanted[MODULE].parameters)
     return ast.unparse(ast.fix_missing_locations(tree))
 
@@ -295,7 +302,7 @@ def _instrument_function(target: Target, node: Any, probe: Probe) -> None:
     tests = _Tests(probe.flip)
     if isinstance(node, ast.Lambda):
         body = _call("result", name, tests.visit(node.body))
-        if probe.vary and names:
+        if probe.changes_arguments and names:
             given = [_call("vary", n, ast.Name(n, ast.Load())) for n in names]
             parameters = ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
             body = ast.Call(ast.Lambda(parameters, body), given, [])
@@ -304,7 +311,7 @@ def _instrument_function(target: Target, node: Any, probe: Probe) -> None:
     documented = ast.get_docstring(node) is not None
     body = [_Returns(name).visit(tests.visit(s)) for s in node.body]
     varied: list[ast.stmt] = []
-    if probe.vary:
+    if probe.changes_arguments:
         varied = [
             ast.Assign([ast.Name(n, ast.Store())], _call("vary", n, ast.Name(n, ast.Load())))
             for n in names
@@ -335,6 +342,8 @@ class Recorder:
             changed = _other_keys(x)
         else:
             changed = _varied(x, self.probe.vary)
+        if self.probe.nudge and _kind(changed) in ("f", "c"):
+            changed = changed * (1 + (_NARROW_NUDGE if _itemsize(changed) == 2 else _NUDGE))
         self.records.varied += changed is not x
         return changed
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sagax._autofix.compare import (
+    different_names,
     has_nan,
     holds_infinity,
     holds_nan,
@@ -114,6 +115,22 @@ def prove(
     return _Prover(task, original, changed, reference, run).prove()
 
 
+def rounded_names(
+    task: Task,
+    original: Mapping[str, str],
+    changed: Mapping[str, str],
+    reference: Reference,
+    run: Run,
+) -> set[str]:
+    """Return the variables of the original that rounding decides; none if it decides what is printed."""
+    prover = _Prover(task, original, changed, reference, run)
+    found = [prover.make_task(prover.before), prover.make_task(prover.before, nudge=True)]
+    before, nudged = run(found)
+    if not (before.completed and nudged.completed):
+        return set()
+    return different_names(before, nudged, reference.any_for_nan) or set()
+
+
 class _Prover:
     def __init__(
         self,
@@ -153,19 +170,19 @@ class _Prover:
 
     # -- tasks ------------------------------------------------------------------------------------
 
-    def _task(self, task: Task, **options: object) -> Task:
+    def make_task(self, task: Task, **options: object) -> Task:
         probe = Probe(functions=self.functions, same_draws=self.reference.same_draws)
         x64 = self.reference.x64 and task is self.before
         return replace(task, probe=replace(probe, x64=x64, **options))  # type: ignore[arg-type]
 
     def _pair(self, **options: object) -> list[Task]:
-        return [self._task(self.before, **options), self._task(self.after, **options)]
+        return [self.make_task(self.before, **options), self.make_task(self.after, **options)]
 
     # -- the proof --------------------------------------------------------------------------------
 
     def prove(self) -> Proof:
-        tasks = [*self._pair(), self._task(self.after, disturb=True)]
-        eager = self._task(replace(self.after, untransformed=True), derivatives=True)
+        tasks = [*self._pair(), self.make_task(self.after, disturb=True)]
+        eager = self.make_task(replace(self.after, untransformed=True), derivatives=True)
         before, after, disturbed, eager_after = self.run([*tasks, eager])
         if not before.completed:
             self.proof.missing.append(f"{self.reference.name} does not run to its end")
@@ -251,7 +268,7 @@ class _Prover:
 
     def _compare_eagerly(self, after: Outcome) -> None:
         """Compare the results of jitted functions, which are known without transformations only."""
-        (before,) = self.run([self._task(replace(self.before, untransformed=True))])
+        (before,) = self.run([self.make_task(replace(self.before, untransformed=True))])
         if before.completed and after.completed:
             self._compare_functions(before, after)
 
@@ -262,8 +279,8 @@ class _Prover:
         """
         eager = replace(self.after, untransformed=True)
         tasks = [
-            self._task(self.before, vary=SCALED),
-            self._task(eager, derivatives=True, vary=SCALED),
+            self.make_task(self.before, vary=SCALED),
+            self.make_task(eager, derivatives=True, vary=SCALED),
         ]
         runs = [(before, after), tuple(self.run(tasks))]
         for old, new in runs:
@@ -325,7 +342,7 @@ class _Prover:
             tasks = self._pair(vary=how)
             if differentiates:
                 eager = replace(self.after, untransformed=True)
-                tasks.append(self._task(eager, derivatives=True, vary=how))
+                tasks.append(self.make_task(eager, derivatives=True, vary=how))
             old, new, *differentiated = self.run(tasks)
             if not old.completed or not (old.records and old.records.varied):
                 continue
@@ -342,6 +359,8 @@ class _Prover:
             if has_nan(old) and (how == ZEROED or not has_nan(before)):  # no point to compare at
                 continue
             where = "for other inputs"
+            if self._is_chaotic(old, new, how):
+                continue
             if not self._agree(old, new, where):
                 return
             for outcome in differentiated:
@@ -374,6 +393,14 @@ class _Prover:
         if taken and not any(m.startswith("a branch") for m in self.proof.missing):
             self.proof.held.append("both sides of each branch")
 
+    def _is_chaotic(self, old: Outcome, new: Outcome, how: int) -> bool:
+        """Return whether runs differ where the original differs as much if its arguments are rounded."""
+        wildcard = self.reference.any_for_nan
+        if not new.completed or same_result(old, new, wildcard):
+            return False
+        (nudged,) = self.run([self.make_task(self.before, vary=how, nudge=True)])
+        return nudged.completed and not same_result(old, nudged, wildcard)
+
     def _vary_data(self, before: Outcome) -> int:
         """Compare with other data at the top of the files; return how often that was possible.
 
@@ -394,7 +421,7 @@ class _Prover:
         if old.records is None:
             return False
         eager = replace(self.after, untransformed=True)
-        (after,) = self.run([self._task(eager, vary=SHRUNK)])
+        (after,) = self.run([self.make_task(eager, vary=SHRUNK)])
         if not (new.completed and after.completed and after.records):
             return False
         names = [target.name for target in self.functions]

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import sagax._autofix.repairs.small_edits as small_edits
 import sagax._autofix.sandbox as sandbox
 from sagax._autofix.candidates import MAX_SHOWN, read_sources, suggest_fixes
-from sagax._autofix.compare import same_result
+from sagax._autofix.compare import different_names, same_result
 from sagax._autofix.notebooks import notebook_text
 from sagax._autofix.other_findings import other_findings
-from sagax._autofix.proof import Proof, Reference, prove
+from sagax._autofix.proof import Proof, Reference, prove, rounded_names
 from sagax._autofix.repairs.case import LAST_RESORT_RANK, Candidate, Case, Facts
 from sagax._autofix.repairs.locate import complete_facts
 from sagax._autofix.repairs.registry import propose, propose_general
@@ -52,9 +52,11 @@ _MISTAKEN_RESULT_WARNINGS = {
 # repairs that change types, so that other inputs may rightly give other results
 _TYPE_CHANGES = {"match_dtype", "match_shape", "wider_dtype"}
 # repairs whose results rightly differ from those of any run of the original, as other draws do
-_OTHER_RESULTS = {"float_dtype", "fresh_default", "guard_softmax", "pass_key", "smooth"}
+_OTHER_RESULTS = {
+    "float_dtype", "fresh_default", "guard_softmax", "one_element", "pass_key", "smooth",
+}  # fmt: skip
 # repairs that give sizes which are right for these data
-_SIZES = {"bounded_loop", "initial_value", "preallocate", "size_arg"}
+_SIZES = {"bounded_loop", "initial_value", "one_element", "preallocate", "size_arg"}
 
 
 @dataclass(frozen=True)
@@ -391,12 +393,16 @@ class _Search:
             reference = Reference("the program before", False, reliable=False, mistaken=True)
         if any(step.kind == "stable_function" for step in state.steps):
             reference = replace(reference, any_for_infinite=reference.any_for_nan)
+        rounded: set[str] = set()
         run = self.untransformed
         if reference.untransformed and run is not None and not run.completed:
             reference = self.with_assumptions(reference)
         if reference.reliable and run is not None and run.completed:
-            agrees = same_result(run, outcome, reference.any_for_nan)
-            if not agrees and not run.derivatives_lost:
+            differing = different_names(run, outcome, reference.any_for_nan)
+            if differing and not run.derivatives_lost:
+                rounded = self.rounded(state, reference) & differing
+                differing -= rounded
+            if differing != set() and not run.derivatives_lost:
                 # another mistake of the script may be in the way: its repair comes on top
                 for other in outcome.warnings[:1] if len(state.steps) < _MAX_EDITS else ():
                     sources = read_sources(outcome.files, state.texts)
@@ -409,8 +415,11 @@ class _Search:
             if any(step.kind in _TYPE_CHANGES | _SIZES for step in state.steps):
                 reference = replace(reference, reliable=False)
             state = self.minimal(state, outcome)
-            task = replace(self.task, ignore=state.dropped)
+            task = replace(self.task, ignore=(*state.dropped, *rounded))
             proof = prove(task, original, state.texts, reference, self.run_trials)
+            if rounded:
+                names = ", ".join([f"`{name}`" for name in sorted(rounded)])
+                proof.held.append(f"rounding decides {names}: not compared")
         if proof.refuted:
             return
         # a size that fits these data may be that of something else
@@ -447,6 +456,12 @@ class _Search:
             if not any(_same_mistake(found, other, moved=True) for other in before):
                 return found
         return None
+
+    def rounded(self, state: _Attempt, reference: Reference) -> set[str]:
+        """Return the variables of the original that rounding in the edited functions decides."""
+        original = {file: self.sources[file].text for file in state.texts}
+        task = replace(self.task, ignore=state.dropped)
+        return rounded_names(task, original, state.texts, reference, self.run_trials)
 
     def minimal(self, state: _Attempt, outcome: Outcome) -> _Attempt:
         """Drop the edits of whole lines without which the script runs as well."""

@@ -185,6 +185,32 @@ def return_residuals(case: Case) -> Iterator[Candidate]:
         yield Candidate("return_pair", title, tuple(edits), 1, assumes=not told)
 
 
+def return_primal(case: Case) -> Iterator[Candidate]:
+    """Return (out, tangent) from a rule that returns the tangent alone."""
+    said = re.search(
+        r"JVP rule ([\w.<>]+) for function ([\w.<>]+) must produce a pair \(list",
+        case.facts.message,
+    )
+    if said is None:
+        return
+    name = said[2].rpartition(".")[2]
+    for source, rule in list(case.definition(said[1]))[:1]:
+        values = list(returned_expressions(source, rule))
+        if not values or any(isinstance(v, (ast.Tuple, ast.List)) for v in values):
+            return
+        called = [
+            node.targets[0]
+            for node in source.nodes(ast.Assign, rule)
+            if isinstance(node.value, ast.Call) and last_name(node.value.func) == name
+        ]
+        known = parameters(rule)
+        out = source.code(called[0]) if called else f"{name}(*{known[0]})" if known else ""
+        if not out:
+            return
+        edits = tuple(source.replace(v, f"{out}, {source.code(v)}") for v in values)
+        yield Candidate("return_pair", "return (out, tangent of out)", edits, 1)
+
+
 def _is_jvp_of(rule: ast.FunctionDef, name: str) -> bool:
     """Return whether a function is decorated as the jvp rule of another."""
     return any(

@@ -116,20 +116,23 @@ def shorten_range(case: Case, source: Source, node: ast.AST) -> Iterator[Candida
 
 @at_expression
 def wrap_around(case: Case, source: Source, node: ast.AST) -> Iterator[Candidate]:
-    """Go on at the beginning behind the end of an axis, where `x[i - 1]` goes on at its end: `x[(i + 1) % x.shape[0]]`."""
+    """Go on at the beginning behind the end of an axis, beside `x[i - 1]` or `x[i]`: `x[(i + 1) % x.shape[0]]`."""
     bounds = index_bounds(case)
     if bounds is None or not bounds[1] <= bounds[0] < 2 * bounds[1]:
         return
+    others = source.nodes(ast.Subscript, source.statement(node))
     before = {
         source.code(item.value)
-        for item in source.nodes(ast.Subscript, source.statement(node))
+        for item in others
         if isinstance(item.slice, ast.BinOp) and isinstance(item.slice.op, ast.Sub)
     }
+    beside = {(source.code(item.value), source.code(item.slice)) for item in others}
     for item in source.nodes(ast.Subscript, node):
         index = item.slice
         if not isinstance(index, ast.BinOp) or not isinstance(index.op, ast.Add):
             continue
-        if source.code(item.value) in before:
+        base = source.code(item.value)
+        if base in before or (base, source.code(index.left)) in beside:
             text = f"({source.code(index)}) % {source.primary(item.value)}.shape[0]"
             title = f"go on at the beginning behind the end: `{text}`"
             yield Candidate("wrap_index", title, (source.replace(index, text),), 2, assumes=True)

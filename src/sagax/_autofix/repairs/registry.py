@@ -55,6 +55,7 @@ import sagax._autofix.repairs.pytree_operands as pytree_operands
 import sagax._autofix.repairs.ranks as ranks
 import sagax._autofix.repairs.recompiling as recompiling
 import sagax._autofix.repairs.singular as singular
+import sagax._autofix.repairs.slices as slices
 import sagax._autofix.repairs.small_edits as small_edits
 import sagax._autofix.repairs.smooth as smooth
 import sagax._autofix.repairs.static_arguments as static_arguments
@@ -72,7 +73,7 @@ from sagax._autofix.repairs.case import Candidate, Case, Repair
 
 _VALUE_REPAIRS = (
     transform_options.mark_static, effects.use_debug_print, boolean_logic.replace_builtins, arrays.use_jax_numpy, arrays.compute_shape_statically,
-    arrays.give_size, arrays.use_dynamic_slice, arrays.drop_conversion, axes.give_known_size, axes.give_measured_size,
+    arrays.give_size, slices.use_dynamic_slice, arrays.drop_conversion, axes.give_known_size, axes.give_measured_size,
     static_numbers.pass_number, host_numbers.compute_on_host, masked_parts.mask_part,
 )  # fmt: skip
 
@@ -97,7 +98,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         arrays.compute_shape_statically, arrays.drop_conversion, boolean_logic.replace_builtins,
     ),
     "NonConcreteBooleanIndexError": (arrays.update_with_where, arrays.reduce_with_mask, masked_parts.mask_part),
-    "IndexError": (call_forms.drop_outer_vmap, arrays.use_dynamic_slice, masked_parts.mask_part, transform_options.mark_static),
+    "IndexError": (call_forms.drop_outer_vmap, slices.use_dynamic_slice, masked_parts.mask_part, transform_options.mark_static),
     "JAXTypeError": (threaded_state.thread_state, leaks.return_leaked_value, leaked_state.compute_eagerly, leaked_state.store_in_callback),
     "UnexpectedTracerError": (
         containers.make_default_fresh, caches.drop_cache, carried_state.carry_variable, threaded_state.thread_state, leaks.return_leaked_value, effects.fix_cached_function, leaked_state.compute_eagerly, leaked_state.store_in_callback,
@@ -125,7 +126,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
         structures.start_carry, classes.mark_field_static,
         argument_forms.wrap_in_tuples, argument_forms.make_key, argument_forms.make_array,
         argument_forms.promote_operands, argument_forms.shape_cotangent, argument_forms.pass_hashable_number,
-        custom_rules.return_residuals, custom_rules.take_nondiff_arguments, custom_rules.complete_cotangents, custom_rules.reshape_cotangent,
+        custom_rules.return_residuals, custom_rules.return_primal, custom_rules.take_nondiff_arguments, custom_rules.complete_cotangents, custom_rules.reshape_cotangent,
         tree_parts.arrange_cotangents, tree_parts.keep_argument, tree_parts.transpose_mapped_results, call_forms.swap_two_axes,
         containers.start_with_entry, containers.leave_out_entry, predicates.reduce_condition,
         predicates.reduce_predicate, ranks.match_ranks, ranks.give_vectors_an_axis, ranks.reorder_labels,
@@ -209,7 +210,7 @@ _BY_CLASS: dict[str, tuple[Repair, ...]] = {
     "StaleValueWarning": (captured_values.pass_as_argument,),
     "CapturedConstantWarning": (captured_values.pass_as_argument,),
     "RecompilationWarning": (
-        effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, arrays.pass_length,
+        effects.hoist_jit, recompiling.jit_once, transform_options.unmark_static, slices.pass_length,
     ),
     "UnrolledLoopWarning": (loops.count_while, loops.rewrite_for, loops.map_comprehension),
     "NaNGradientWarning": (

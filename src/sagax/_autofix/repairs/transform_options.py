@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sagax._autofix.repairs.case import Candidate, Case, at_expression
 from sagax._autofix.repairs.source_file import (
     Source,
+    argument,
     arguments,
     keyword_value,
     last_name,
@@ -374,9 +375,9 @@ def _passed_value(
     if (value := keyword_value(call, name)) is not None:
         return value
     at = known.index(name) if name in known else 0
-    for argument in call.args[: at + 1]:
-        if isinstance(argument, ast.Starred):
-            return argument.value
+    for given in call.args[: at + 1]:
+        if isinstance(given, ast.Starred):
+            return given.value
     if name in known and at < len(call.args):
         return call.args[at]
     return next((k.value for k in call.keywords if k.arg is None), None)
@@ -497,6 +498,9 @@ def find_transform_call(
     case: Case, source: Source, node: ast.AST, kinds: tuple[str, ...] = ("jax.vmap",)
 ) -> tuple[Source, ast.Call] | None:
     """Return the call of a transformation whose result is called at `node`."""
+    said = _call_with_these_axes(case, kinds)
+    if said is not None:
+        return said
     statement = source.statement(node)
     if isinstance(node, ast.Call) and (own := _called_transform(case, source, node.func, kinds)):
         return own
@@ -519,6 +523,30 @@ def find_transform_call(
                 return found, call
     every = [(s, c) for s in case.sources.values() for c in s.calls_of(*kinds)]
     return every[0] if len(every) == 1 else None
+
+
+def _call_with_these_axes(case: Case, kinds: tuple[str, ...]) -> tuple[Source, ast.Call] | None:
+    """Return the only call whose `in_axes`, or an entry of it, is written as the error shows it."""
+    data = case.facts.data
+    if not data.get("argument", "").startswith("in_axes"):
+        return None
+    found: list[tuple[Source, ast.Call]] = []
+    for source in case.sources.values():
+        for call in source.calls_of(*kinds):
+            given = argument(call, 1, "in_axes")
+            entries = given.elts if isinstance(given, (ast.Tuple, ast.List)) else []
+            parts = [given] if data["argument"] == "in_axes" else entries
+            if any(_is_literal(part, data.get("got", "")) for part in parts):
+                found.append((source, call))
+    return found[0] if len(found) == 1 else None
+
+
+def _is_literal(node: ast.expr | None, text: str) -> bool:
+    """Return whether an expression is a literal of the value that `text` shows."""
+    try:
+        return node is not None and ast.literal_eval(node) == ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
 
 
 # --- export ----------------------------------------------------------------------------------

@@ -177,15 +177,25 @@ def match_carry_container(case: Case) -> Iterator[Candidate]:
         if name == "scan" and isinstance(value, ast.Tuple) and value.elts:
             value = value.elts[0]
         if isinstance(value, (ast.Tuple, ast.List)) and type(value) is not type(init):
-            kind = "list" if isinstance(init, ast.List) else "tuple"
+            kind = _container_of(init) or "tuple"
             title = f"return a {kind}, as the loop begins with"
             edit = defining.replace(value, _display_text(defining, value, kind))
             yield Candidate("match_structure", title, (edit,), 1)
 
 
+def _container_of(node: ast.AST | None) -> str:
+    """Return the container that an expression makes: a list, a tuple, or the class that it calls."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return "tuple" if isinstance(node, ast.Tuple) else "list"
+    called = node.func if isinstance(node, ast.Call) and not node.keywords else None
+    return called.id if isinstance(called, ast.Name) and called.id[0].isupper() else ""
+
+
 def _display_text(source: Source, display: ast.Tuple | ast.List, kind: str) -> str:
-    """Return the text of a display as a "tuple" or a "list"."""
+    """Return the text of a display as a "tuple", a "list", or a call of a class."""
     items = [source.code(e) for e in display.elts]
+    if kind not in ("tuple", "list"):
+        return f"{kind}({', '.join(items)})"
     return tuple_text(items) if kind == "tuple" else f"[{', '.join(items)}]"
 
 
@@ -236,6 +246,29 @@ def match_carry_types(case: Case) -> Iterator[Candidate]:
         title = f"begin with the shape that the body returns, {shape}"
         for definition in definitions:
             yield from _broadcast_definition(definition, shape, title, 4)
+        if not before[1]:
+            yield from _fill_like_leaves(case)
+
+
+def _fill_like_leaves(case: Case) -> Iterator[Candidate]:
+    """Begin with arrays as large as the leaves, where a tree is mapped to numbers: `tree.map(lambda p: 0.0, params)`."""
+    for source in case.sources.values():
+        numpy, imports = source.spell("jax.numpy")
+        for call in source.calls_of("jax.tree.map", "jax.tree_util.tree_map", "jax.tree_map"):
+            function = call.args[0] if call.args else None
+            if not isinstance(function, ast.Lambda) or not isinstance(function.body, ast.Constant):
+                continue
+            names = parameters(function)
+            if len(names) != 1 or not isinstance(function.body.value, (int, float)):
+                continue
+            filled = f"{numpy}.full_like({names[0]}, {source.code(function.body)})"
+            text = (
+                f"{numpy}.zeros_like"
+                if function.body.value == 0
+                else f"lambda {names[0]}: {filled}"
+            )
+            title = "begin with arrays as large as the leaves"
+            yield Candidate("match_shape", title, (source.replace(function, text), *imports), 0)
 
 
 def _shape_text(sizes: str) -> str:
@@ -251,9 +284,10 @@ def _broadcast_definition(
     source, node = definition.source, definition.node
     numpy, imports = source.spell("jax.numpy")
     text = f"{numpy}.broadcast_to({source.code(node)}, {shape})"
-    # repeats numbers: whether they are meant so, only the author knows
+    # repeats numbers: whether they are meant so, only the author knows; an axis of one is rarely meant
+    kind = "match_shape" if set(re.findall(r"\d+", shape)) != {"1"} else "one_element"
     edits = (source.replace(node, text), *imports)
-    yield Candidate("match_shape", title, edits, rank, assumes=True)
+    yield Candidate(kind, title, edits, rank, assumes=True)
 
 
 def _cast_definition(
@@ -364,13 +398,11 @@ def match_branch_types(case: Case) -> Iterator[Candidate]:
         return
     first_source, first = returned[0][0]
     for (source, value), *_ in returned[1:]:
-        if (
-            isinstance(first, (ast.Tuple, ast.List))
-            and isinstance(value, (ast.Tuple, ast.List))
-            and type(first) is not type(value)
-        ):
-            for here, display, other in ((source, value, first), (first_source, first, value)):
-                kind = "tuple" if isinstance(other, ast.Tuple) else "list"
+        kinds = _container_of(first), _container_of(value)
+        if all(kinds) and kinds[0] != kinds[1]:
+            for here, display, kind in ((source, value, kinds[0]), (first_source, first, kinds[1])):
+                if not isinstance(display, (ast.Tuple, ast.List)):
+                    continue
                 edit = here.replace(display, _display_text(here, display, kind))
                 title = f"return a {kind} from both branches"
                 yield Candidate("match_dtype", title, (edit,), 1 if display is value else 2)
