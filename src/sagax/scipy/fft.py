@@ -122,9 +122,8 @@ def _along(transform: Any, x: Any, n: int | None, axis: int, norm: str | None) -
 
 
 def _turns(n: int, dtype: Any) -> Any:
-    """Compute exp(-i pi k / (2 n)) for k up to n / 2."""
-    k = np.arange(n // 2 + 1)
-    return np.exp(-0.5j * np.pi * k / n).astype(np.result_type(dtype, np.complex64))
+    """Compute exp(-i pi k / (2 n))."""
+    return np.exp(-0.5j * np.pi * np.arange(n) / n).astype(np.result_type(dtype, np.complex64))
 
 
 def _orthogonal(n: int, dtype: Any) -> Any:
@@ -135,25 +134,20 @@ def _orthogonal(n: int, dtype: Any) -> Any:
 
 
 # Through a Fourier transform of equal length: Makhoul, "A fast cosine transform in one and two
-# dimensions", IEEE Trans. ASSP 28, 1980. That of real numbers has the conjugates of its first half in the second.
+# dimensions", IEEE Trans. ASSP 28, 1980.
 
 
 def _dct(x: Any, n: int, ortho: bool) -> Any:
     ordered = snp.concatenate([x[..., ::2], snp.flip(x[..., 1::2], -1)], axis=-1)
-    turned = snp.fft.rfft(ordered) * _turns(n, x.dtype)
-    last = snp.flip(snp.imag(turned[..., 1 : (n + 1) // 2]), -1)
-    y = 2 * snp.concatenate([snp.real(turned), 0 - last], axis=-1).astype(x.dtype)
+    y = 2 * snp.real(snp.fft.fft(ordered) * _turns(n, x.dtype)).astype(x.dtype)
     return y * _orthogonal(n, x.dtype) if ortho else y
 
 
 def _idct(y: Any, n: int, ortho: bool) -> Any:
     if ortho:
         y = y / _orthogonal(n, y.dtype)
-    half = (n + 1) // 2
-    last = snp.concatenate([snp.zeros_like(y[..., :1]), snp.flip(y[..., half:], -1)], axis=-1)
-    spectrum = 0.5 * lax.complex(y[..., : n // 2 + 1], -last) / _turns(n, y.dtype)
-    x = snp.fft.irfft(spectrum, n).astype(y.dtype)
-    odd = snp.flip(x[..., half:], -1)
-    if n % 2:
-        odd = snp.concatenate([odd, snp.zeros_like(y[..., :1])], axis=-1)
-    return snp.stack([x[..., :half], odd], axis=-1).reshape(*x.shape[:-1], -1)[..., :n]
+    mirrored = snp.concatenate([snp.zeros_like(y[..., :1]), snp.flip(y[..., 1:], -1)], axis=-1)
+    spectrum = 0.5 * (y - 1j * mirrored) / _turns(n, y.dtype)
+    x = snp.real(snp.fft.ifft(spectrum)).astype(y.dtype)
+    order = np.concatenate([np.arange(0, n, 2), np.arange(1, n, 2)[::-1]])
+    return x[..., np.argsort(order)]
