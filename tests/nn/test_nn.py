@@ -228,10 +228,24 @@ def test_standardize_beyond_squares(dtype: str) -> None:
     x = snp.asarray([most, 0, 0, -most], nn_cases.DTYPES[dtype])
     expected = np.array([1, 0, 0, -1]) * np.sqrt(2)
     out = np.asarray(nn.standardize(x), np.float64)
-    np.testing.assert_allclose(out, expected, rtol=1e-2 if dtype != "f32" else 1e-6)
+    near = 1e-2 if dtype != "f32" else 1e-6
+    np.testing.assert_allclose(out, expected, rtol=near, atol=near)
     assert np.isfinite(np.asarray(sagax.jacrev(nn.standardize)(x), np.float32)).all()
     infinite = nn.standardize(snp.asarray([np.inf, 0, 0], nn_cases.DTYPES[dtype]))
     assert np.isnan(np.asarray(infinite, np.float64)).all()
+
+
+def test_standardize_other_dtypes() -> None:
+    x = np.array([1 + 2j, 3 - 1j, 0.5j], np.complex64)
+    for options in ({}, {"mean": 1.0}, {"variance": 2.0}):
+        found = nn.standardize(x, **options)
+        mean = options.get("mean", x.mean())
+        variance = options.get("variance", (x**2).mean() - mean**2)
+        if not options:
+            variance = np.maximum(0, variance)
+        np.testing.assert_allclose(found, (x - mean) / np.sqrt(variance + 1e-5), rtol=1e-4)
+    narrow = np.array([1, 2, 3], ml_dtypes.float4_e2m1fn)
+    assert nn.standardize(narrow, mean=1.0).tolist() == [0, 0.5, 1]
 
 
 # attention against a loop over its definition -------------------------------------------------------

@@ -12,6 +12,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\binf\b|\bnan\b)")
 # as the number in it is printed
 _SCALAR_ARRAY = re.compile(r"Array\(([-+\w.]+), dtype=\w+(?:, weak_type=True)?\)")
 _RELATIVE, _ABSOLUTE = 1e-3, 2e-4
+_NOISE = 8.0  # times what rounding the inputs changes is rounding still
 
 
 def same_result(wanted: Outcome, got: Outcome, wildcard: bool = False) -> bool:
@@ -29,6 +30,44 @@ def different_names(wanted: Outcome, got: Outcome, wildcard: bool = False) -> se
         return None
     names = set(wanted.results) & set(got.results)
     return {n for n in names if not same_values(wanted.results[n], got.results[n], wildcard)}
+
+
+def is_noise(wanted: Any, got: Any, rounded: Any) -> bool:
+    """Return whether a value is about as far from the wanted one as rounding the inputs takes that."""
+    return _distance(wanted, got) <= _NOISE * _distance(wanted, rounded)
+
+
+def exceeds_noise(wanted: Outcome, got: Outcome, rounded: Outcome) -> bool:
+    """Return whether runs differ by more than rounding the inputs of the first changes it."""
+    values = [{**o.results, "": _printed(o.output)} for o in (wanted, got, rounded)]
+    return not all(
+        same_values(values[0][n], values[1][n]) or is_noise(*[v[n] for v in values])
+        for n in set(values[0]) & set(values[1]) & set(values[2])
+    )
+
+
+def _printed(text: str) -> list[Any]:
+    """Return what a text says besides numbers, and its numbers."""
+    text = _SCALAR_ARRAY.sub(r"\1", text)
+    return [
+        re.sub(r"\s+", "", _NUMBER.sub("#", text)),
+        [float(number) for number in _NUMBER.findall(text)],
+    ]
+
+
+def _distance(a: Any, b: Any) -> float:
+    """Return the greatest difference between numbers of nested lists; infinity if something else differs."""
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return max([_distance(x, y) for x, y in zip(a, b, strict=True)], default=0.0)
+    if isinstance(a, dict) and isinstance(b, dict) and a.keys() == b.keys():
+        return max([_distance(a[k], b[k]) for k in a], default=0.0)
+    plain = not (isinstance(a, bool) or isinstance(b, bool))
+    if plain and isinstance(a, (int, float, complex)) and isinstance(b, (int, float, complex)):
+        if a == b or (a != a and b != b):
+            return 0.0
+        difference = abs(a - b)
+        return difference if difference == difference else math.inf
+    return 0.0 if a == b else math.inf
 
 
 def has_nan(outcome: Outcome) -> bool:

@@ -71,9 +71,8 @@ def _verdict(exact: float, differences: list[tuple[float, float]], size: float) 
             return DerivativeCheck(True, exact, found)
     (first, noise), *others = finite
     gap = min([abs(d - exact) for d, _ in finite])
-    converge = len(
-        others
-    ) > 0 and all(  # what they differ by from one another is not the derivative's fault
+    # what the differences differ by from one another is not the derivative's fault
+    converge = len(others) > 0 and all(
         abs(d - first) <= min(2 * _TOLERANCE * max(abs(d), abs(first)), gap / 3) + 4 * (noise + n)
         for d, n in others
     )

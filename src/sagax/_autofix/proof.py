@@ -17,9 +17,11 @@ from dataclasses import dataclass, field, replace
 
 from sagax._autofix.compare import (
     different_names,
+    exceeds_noise,
     has_nan,
     holds_infinity,
     holds_nan,
+    is_noise,
     keeps_infinities,
     same_result,
     same_structure,
@@ -121,14 +123,23 @@ def rounded_names(
     changed: Mapping[str, str],
     reference: Reference,
     run: Run,
+    before: Outcome,
+    after: Outcome,
 ) -> set[str]:
-    """Return the variables of the original that rounding decides; none if it decides what is printed."""
+    """Return the variables that differ by no more than rounding the inputs changes them in the original.
+
+    `before` and `after` are runs of the original and of the changed script.
+    """
     prover = _Prover(task, original, changed, reference, run)
-    found = [prover.make_task(prover.before), prover.make_task(prover.before, nudge=True)]
-    before, nudged = run(found)
-    if not (before.completed and nudged.completed):
+    (nudged,) = run([prover.make_task(prover.before, nudge=True)])
+    if not nudged.completed:
         return set()
-    return different_names(before, nudged, reference.any_for_nan) or set()
+    return {
+        name
+        for name in different_names(before, after, reference.any_for_nan) or ()
+        if name in nudged.results
+        and is_noise(before.results[name], after.results[name], nudged.results[name])
+    }
 
 
 class _Prover:
@@ -399,7 +410,7 @@ class _Prover:
         if not new.completed or same_result(old, new, wildcard):
             return False
         (nudged,) = self.run([self.make_task(self.before, vary=how, nudge=True)])
-        return nudged.completed and not same_result(old, nudged, wildcard)
+        return nudged.completed and not exceeds_noise(old, new, nudged)
 
     def _vary_data(self, before: Outcome) -> int:
         """Compare with other data at the top of the files; return how often that was possible.

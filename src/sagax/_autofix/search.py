@@ -400,7 +400,7 @@ class _Search:
         if reference.reliable and run is not None and run.completed:
             differing = different_names(run, outcome, reference.any_for_nan)
             if differing and not run.derivatives_lost:
-                rounded = self.rounded(state, reference) & differing
+                rounded = self.rounded(state, reference, run, outcome)
                 differing -= rounded
             if differing != set() and not run.derivatives_lost:
                 # another mistake of the script may be in the way: its repair comes on top
@@ -419,7 +419,7 @@ class _Search:
             proof = prove(task, original, state.texts, reference, self.run_trials)
             if rounded:
                 names = ", ".join([f"`{name}`" for name in sorted(rounded)])
-                proof.held.append(f"rounding decides {names}: not compared")
+                proof.held.append(f"{names}: as near as rounding lets them be")
         if proof.refuted:
             return
         # a size that fits these data may be that of something else
@@ -457,11 +457,14 @@ class _Search:
                 return found
         return None
 
-    def rounded(self, state: _Attempt, reference: Reference) -> set[str]:
-        """Return the variables of the original that rounding in the edited functions decides."""
+    def rounded(
+        self, state: _Attempt, reference: Reference, before: Outcome, after: Outcome
+    ) -> set[str]:
+        """Return the variables that differ by no more than rounding in the edited functions changes them."""
         original = {file: self.sources[file].text for file in state.texts}
         task = replace(self.task, ignore=state.dropped)
-        return rounded_names(task, original, state.texts, reference, self.run_trials)
+        texts = state.texts
+        return rounded_names(task, original, texts, reference, self.run_trials, before, after)
 
     def minimal(self, state: _Attempt, outcome: Outcome) -> _Attempt:
         """Drop the edits of whole lines without which the script runs as well."""

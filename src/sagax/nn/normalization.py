@@ -453,14 +453,12 @@ def _moments_jvp(axes: tuple, fast: bool, primals: tuple, tangents: tuple) -> tu
 
 
 def _scale(x: Any, where: tuple, axes: tuple, mean: Any = None) -> Any:
-    """Return a power of two with which squares of elements do not overflow: 1 if they do not without."""
-    one = np.ones((), dtype_of(x))
-    info, bits = dtypes.finfo(one.dtype), np.dtype(f"u{one.itemsize}")
+    """Return a scale with which squares of elements do not overflow: 1 if they do not without."""
+    info = dtypes.finfo(dtype_of(x))
     counted = _masked(x, where, 0.0)
     size = snp.max(abs(stop_gradient(counted)), axis=axes, keepdims=True, initial=0.0)
     if mean is not None:
         size = snp.maximum(size, abs(stop_gradient(mean)))
-    exponent = bitcast_convert_type(size, bits) & np.asarray(np.inf, one.dtype).view(bits)
-    small = snp.maximum(1 / bitcast_convert_type(exponent, one.dtype), float(info.tiny))
+    small = snp.maximum(1 / size, float(info.tiny))
     overflows = (size > float(info.max) ** 0.5 / 64) & (size < np.inf)
     return snp.where(overflows, small, 1)

@@ -25,12 +25,14 @@ def use_dynamic_slice(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         item = covering[0] if covering else None
     if item is None:
         return
-    axis, found = _bounded_slices(item)[0]
+    bounded = _bounded_slices(item)
+    axis, found = next(
+        (part for part in bounded if _slice_size(*_ends(source, item, *part), part[1])), bounded[0]
+    )
     if found.step is not None:
         return
     base = source.code(item.value)
-    start = "0" if found.lower is None else source.code(found.lower)
-    stop = f"{base}.shape[{axis}]" if found.upper is None else source.code(found.upper)
+    start, stop = _ends(source, item, axis, found)
     update = isinstance(item.ctx, ast.Store) or (
         isinstance(item.value, ast.Attribute) and item.value.attr == "at"
     )
@@ -40,7 +42,7 @@ def use_dynamic_slice(case: Case, source: Source, node: ast.AST) -> Iterator[Can
         sizes = {m.shape[axis] for m in values if m.shape is not None and axis < len(m.shape)}
         size = str(sizes.pop()) if len(sizes) == 1 else None
     if size is not None and not update:
-        yield from _slice_each_axis(source, item, size, rank)
+        yield from _slice_each_axis(source, item, axis, size, rank)
     if size is not None and update and axis == 0 and isinstance(item.slice, ast.Slice):
         numpy, imports = source.spell("jax.numpy")
         text = f"{base}[{start} + {numpy}.arange({size})]"
@@ -51,26 +53,39 @@ def use_dynamic_slice(case: Case, source: Source, node: ast.AST) -> Iterator[Can
 
 
 def _slice_each_axis(
-    source: Source, item: ast.Subscript, first_size: str, rank: int
+    source: Source, item: ast.Subscript, known_axis: int, known_size: str, rank: int
 ) -> Iterator[Candidate]:
-    """Rewrite `x[i : i + n, j : j + m]` as slices of one axis after the other, if all sizes are known."""
+    """Rewrite `x[i : i + n, j : j + m]` as slices of one axis after the other; others stay, as in `x[i : i + n, :3]`."""
     function, imports = source.spell("jax.lax.dynamic_slice_in_dim")
-    text, base = source.code(item.value), source.code(item.value)
+    base = source.code(item.value)
+    parts = item.slice.elts if isinstance(item.slice, ast.Tuple) else [item.slice]
+    kept = [source.code(part) for part in parts]
+    text = ""
     starts: list[str] = []
     sizes: list[str] = []
     for axis, found in _bounded_slices(item):
-        start = "0" if found.lower is None else source.code(found.lower)
-        stop = f"{base}.shape[{axis}]" if found.upper is None else source.code(found.upper)
-        size = _slice_size(start, stop, found) if starts else first_size
+        start, stop = _ends(source, item, axis, found)
+        size = known_size if axis == known_axis else _slice_size(start, stop, found)
         if size is None or found.step is not None:
-            return
-        text = f"{function}({text}, {start}, {size}{f', axis={axis}' if axis else ''})"
+            continue
+        kept[axis] = ":"
+        text += f", {start}, {size}{f', axis={axis}' if axis else ''})"
         starts.append(start)
         sizes.append(size)
+    first = base if set(kept) == {":"} else f"{base}[{', '.join(kept)}]"
+    text = f"{function}(" * len(starts) + first + text
     title = (
         f"take {' x '.join(sizes)} elements from `{', '.join(starts)}` on with dynamic_slice_in_dim"
     )
     yield Candidate("dynamic_slice", title, (source.replace(item, text), *imports), rank)
+
+
+def _ends(source: Source, item: ast.Subscript, axis: int, found: ast.Slice) -> tuple[str, str]:
+    """Return the texts of the bounds of a slice."""
+    start = "0" if found.lower is None else source.code(found.lower)
+    if found.upper is None:
+        return start, f"{source.code(item.value)}.shape[{axis}]"
+    return start, source.code(found.upper)
 
 
 def _bounded_slices(item: ast.Subscript) -> list[tuple[int, ast.Slice]]:

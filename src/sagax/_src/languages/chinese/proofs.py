@@ -23,7 +23,7 @@ PROOFS = {
     "same results for {value3} other set(s) of inputs": "对另外 {value3} 组输入，结果相同",
     "same results for {count} other set(s) of inputs": "对另外 {count} 组输入，结果相同",
     "other inputs": "其他输入",
-    "rounding decides {names}: not compared": "{names} 由舍入决定：未作比较",
+    "{names}: as near as rounding lets them be": "{names}：在舍入允许的范围内一致",
     "both sides of each branch": "每个分支的两侧",
     "larger arguments of {_names}, which differ": "{_names} 的更大的参数，其结果不同",
     "a branch that these inputs do not take": "这些输入没有经过的分支",
